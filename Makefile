@@ -1,0 +1,33 @@
+# `make demo` and `make test` need Python 3.11 or newer and nothing else.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test slow clean
+
+demo: .venv/installed
+	$(BIN)/knowwhen ask --demo
+
+test: .venv/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	rm -rf build/types
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --target build/types .
+	cd build/types && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p knowwhen
+	$(BIN)/python -m pytest
+
+# mypy cannot follow the mapped folders of an editable install, so it reads an ordinary one.
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/installed: .venv/bin/python pyproject.toml constraints.txt
+	$(BIN)/pip install --quiet --upgrade pip setuptools
+	$(BIN)/pip install --quiet -c constraints.txt torch -e .
+	touch $@
+
+.venv/installed-dev: .venv/installed
+	$(BIN)/pip install --quiet -c constraints.txt torch -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv build *.egg-info

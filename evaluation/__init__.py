@@ -1,0 +1,1 @@
+"""Metrics: how good is an answer, how good is a gate."""

@@ -1,0 +1,1 @@
+"""One step of a method, one file; its prompt is a constant in it."""

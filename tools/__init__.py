@@ -1,0 +1,1 @@
+"""What a graph or an agent calls: retrievers, the indexes behind them, web search."""

@@ -1,0 +1,1 @@
+"""Training the pocket model from scratch on the almanac."""

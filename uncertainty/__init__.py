@@ -1,0 +1,1 @@
+"""How sure is the model: one estimator, one file."""
