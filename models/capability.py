@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from enum import StrEnum
 
-from langchain_core.language_models import BaseChatModel
-
 from knowwhen.models.errors import CapabilityError
+from langchain_core.language_models import BaseChatModel
 
 
 class Capability(StrEnum):
