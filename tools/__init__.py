@@ -1,1 +1,53 @@
 """What a graph or an agent calls: retrievers, the indexes behind them, web search."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from knowwhen.tools.bm25 import BM25Retriever
+    from knowwhen.tools.corpus import Corpus
+    from knowwhen.tools.entry import BadEntries, Entry
+    from knowwhen.tools.index import add_to_index, build_index, check_index, open_index
+    from knowwhen.tools.passage import Passage, as_passages
+    from knowwhen.tools.resolve import RetrieverLike, resolve_retriever
+
+__all__ = [
+    "BM25Retriever",
+    "BadEntries",
+    "Corpus",
+    "Entry",
+    "Passage",
+    "RetrieverLike",
+    "add_to_index",
+    "as_passages",
+    "build_index",
+    "check_index",
+    "open_index",
+    "resolve_retriever",
+]
+
+# Each name's module is loaded when the name is first asked for: some bring faiss and torch.
+_HOMES = {
+    "BM25Retriever": "bm25",
+    "BadEntries": "entry",
+    "Corpus": "corpus",
+    "Entry": "entry",
+    "Passage": "passage",
+    "RetrieverLike": "resolve",
+    "add_to_index": "index",
+    "as_passages": "passage",
+    "build_index": "index",
+    "check_index": "index",
+    "open_index": "index",
+    "resolve_retriever": "resolve",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__
