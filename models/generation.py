@@ -1,0 +1,140 @@
+"""Growing samples token by token after one prompt: one prefill, then one forward pass a token for all."""
+
+import random
+import secrets
+from typing import Any, Literal
+
+import torch
+from knowwhen.models.decoding import Choice, Decoding, choose
+from knowwhen.models.errors import ModelError
+from knowwhen.models.stopping import StopStrings
+from knowwhen.models.token_text import GrowingText
+from knowwhen.models.weights import Weights
+
+
+class Sample:
+    """One answer while it grows.
+
+    Attributes:
+        text: what is certain so far; it only ever grows.
+        drawn: tokens taken from the model, an end token and tokens cut off by a stop string included.
+        finish_reason: None while growing, "stop" after an end token or stop string, "length" when cut.
+    """
+
+    def __init__(self, weights: Weights, stop: list[str], max_tokens: int, source: random.Random):
+        self.text = ""
+        self.drawn = 0
+        self.finish_reason: Literal["stop", "length"] | None = None
+        self._end_tokens = weights.end_tokens
+        self._max_tokens = max_tokens
+        self._source = source
+        self._growing = GrowingText(weights.tokenizer)
+        self._guard = StopStrings(stop)
+        self._choices: list[Choice] = []
+        self._starts: list[int] = []  # where the text of each choice begins
+
+    def draw(self) -> float:
+        """The random number in [0, 1) that decides the next token."""
+        return self._source.random()
+
+    def take(self, choice: Choice) -> None:
+        """Add one chosen token and finish if it, its text or the number of tokens ends the sample."""
+        self.drawn += 1
+        if choice.token in self._end_tokens:
+            self._finish("stop")
+            return
+        self._starts.append(self._growing.length)
+        self._choices.append(choice)
+        self.text += self._guard.push(self._growing.push(choice.token))
+        if self._guard.found:
+            self.finish_reason = "stop"
+        elif self.drawn == self._max_tokens:
+            self._finish("length")
+
+    def choices(self) -> list[Choice]:
+        """The tokens of `text`; those that begin at or after a stop string are not among them."""
+        if self.finish_reason and not self._guard.found:
+            return list(self._choices)
+        return [
+            choice
+            for choice, start in zip(self._choices, self._starts, strict=True)
+            if start < len(self.text)
+        ]
+
+    def _finish(self, reason: Literal["stop", "length"]) -> None:
+        self.text += self._guard.push(self._growing.rest())
+        self.finish_reason = "stop" if self._guard.found else reason
+        self.text += self._guard.rest()
+
+
+class Generation:
+    """The samples of one request. Whoever calls `step` holds the lock of the weights."""
+
+    def __init__(self, weights: Weights, prompt: list[int], decoding: Decoding):
+        """Prepare a request.
+
+        Raises:
+            ModelError: the prompt leaves no room for an answer in the model's context.
+        """
+        room = weights.context_length - len(prompt)
+        if room < 1:
+            raise ModelError(
+                f"the prompt has {len(prompt)} tokens and the model's context only {weights.context_length}; "
+                "shorten it, give fewer passages, or use a model with a longer context"
+            )
+        seed = secrets.randbits(64) if decoding.seed is None else decoding.seed
+        max_tokens = min(decoding.max_tokens, room)
+        self.prompt_length = len(prompt)
+        self.samples = [
+            Sample(weights, decoding.stop, max_tokens, random.Random(f"{seed}/{number}"))
+            for number in range(decoding.n)
+        ]
+        self._weights = weights
+        self._decoding = decoding
+        self._growing = self.samples
+        self._input = [prompt]
+        self._cache: Any = None
+
+    @property
+    def done(self) -> bool:
+        """Whether every sample is finished."""
+        return not self._growing
+
+    def step(self) -> None:
+        """Run the model once and give every unfinished sample its next token."""
+        with torch.inference_mode():
+            logits = self._forward()
+            choices = choose(logits, self._decoding, [sample.draw() for sample in self._growing])
+            for sample, choice in zip(self._growing, choices, strict=True):
+                sample.take(choice)
+            self._drop_finished(choices)
+
+    def _forward(self) -> torch.Tensor:
+        """Logits of the next token of each growing sample, (samples, vocabulary), float32."""
+        model = self._weights.model
+        first = self._cache is None
+        output = model(
+            input_ids=torch.tensor(self._input, dtype=torch.long, device=model.device),
+            past_key_values=self._cache,
+            use_cache=True,
+            **self._weights.last_logits_only,
+        )
+        self._cache = output.past_key_values
+        logits: torch.Tensor = output.logits[:, -1].float()
+        if first and len(self._growing) > 1:
+            # All samples share the prompt, so it was read once and its keys and values are copied.
+            self._keep_rows([0] * len(self._growing))
+            logits = logits.expand(len(self._growing), -1)
+        return logits
+
+    def _drop_finished(self, choices: list[Choice]) -> None:
+        rows = [row for row, sample in enumerate(self._growing) if sample.finish_reason is None]
+        if not rows:
+            self._cache = None
+        elif len(rows) < len(self._growing):
+            self._keep_rows(rows)
+        self._input = [[choices[row].token] for row in rows]
+        self._growing = [self._growing[row] for row in rows]
+
+    def _keep_rows(self, rows: list[int]) -> None:
+        self._cache.reorder_cache(torch.tensor(rows, dtype=torch.long, device=self._weights.model.device))

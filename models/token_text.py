@@ -1,0 +1,88 @@
+"""From tokens to text, piece by piece, and the bytes of one token."""
+
+import re
+from functools import cache
+from typing import Any
+
+BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")
+
+
+class GrowingText:
+    """Decodes a growing sequence of tokens without ever breaking a character.
+
+    A token alone may decode differently than after its neighbour (a leading space is dropped, a character may
+    be spread over several tokens), so each is decoded together with the piece before it.
+    """
+
+    def __init__(self, tokenizer: Any):
+        self._decode = tokenizer.decode
+        self._before: list[int] = []  # tokens of the last whole piece, context for the next one
+        self._pending: list[int] = []  # tokens after it
+        self._given = 0  # characters of `_before` and `_pending` that were handed over
+        self.length = 0
+
+    def push(self, token: int) -> str:
+        """Take the next token and return the text that it completes, perhaps none."""
+        self._pending.append(token)
+        text = self._text(self._before + self._pending)
+        whole = text.rstrip("\ufffd")  # so is a character shown whose last bytes are still to come
+        new = whole[self._given :]
+        self._given = max(self._given, len(whole))
+        if new and whole == text:
+            self._before, self._pending = self._pending, []
+            self._given = len(self._text(self._before))
+        self.length += len(new)
+        return new
+
+    def rest(self) -> str:
+        """The end of the text as far as no later token could complete it."""
+        rest = self._text(self._before + self._pending)[self._given :]
+        self._given += len(rest)
+        self.length += len(rest)
+        return rest
+
+    def _text(self, tokens: list[int]) -> str:
+        text: str = self._decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        return text
+
+
+class TokenBytes:
+    """The bytes that each token of a tokenizer stands for, a leading space included."""
+
+    def __init__(self, tokenizer: Any):
+        self._tokenizer = tokenizer
+        self._added = set(tokenizer.get_added_vocab().values())
+        self._byte_level = "ByteLevel" in str(tokenizer.backend_tokenizer.decoder)
+        self._known: dict[int, bytes] = {}
+
+    def __getitem__(self, token: int) -> bytes:
+        if token not in self._known:
+            self._known[token] = self._bytes(token)
+        return self._known[token]
+
+    def _bytes(self, token: int) -> bytes:
+        piece = self._tokenizer.convert_ids_to_tokens(token)
+        if piece is None:  # an embedding matrix may have more rows than there are tokens
+            return b""
+        if token in self._added:
+            return str(piece).encode()
+        if self._byte_level:
+            return bytes(byte_of_character()[character] for character in piece)
+        if byte := BYTE_TOKEN.fullmatch(piece):
+            return bytes.fromhex(byte[1])
+        return str(piece).replace("\u2581", " ").encode()
+
+
+@cache
+def byte_of_character() -> dict[str, int]:
+    """The byte that each character of a byte-level vocabulary stands for.
+
+    Printable bytes stand for themselves; the others, in order, are the characters from 256 on.
+    """
+    printable = {
+        *range(ord("!"), ord("~") + 1),
+        *range(ord("¡"), ord("¬") + 1),
+        *range(ord("®"), ord("ÿ") + 1),
+    }
+    others = [byte for byte in range(256) if byte not in printable]
+    return {chr(byte): byte for byte in printable} | {chr(256 + i): byte for i, byte in enumerate(others)}

@@ -1,0 +1,209 @@
+"""A chat model over transformers that reports samples and token log-probabilities."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+from knowwhen.models.capability import Capability
+from knowwhen.models.decoding import Choice, Decoding
+from knowwhen.models.errors import SettingsError
+from knowwhen.models.generation import Generation, Sample
+from knowwhen.models.prompt_tokens import prompt_tokens
+from knowwhen.models.token_logprobs import openai_logprobs
+from knowwhen.models.weights import Dtype, Weights, check_folder, load_weights
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.messages.ai import UsageMetadata
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.runnables import run_in_executor
+from pydantic import Field, ValidationError, field_validator
+
+
+class ChatTransformers(Decoding, BaseChatModel):
+    """A causal language model of the transformers library as a LangChain chat model.
+
+        >>> model = ChatTransformers(path="Qwen/Qwen3-0.6B")
+        >>> model.invoke("Who wrote Solaris?", max_tokens=20).content
+        >>> model.generate([[HumanMessage("A city?")]], n=5, temperature=1.0, seed=1, logprobs=True)
+
+    Every setting of `Decoding` is a field here and can be given anew with each call. The weights are loaded
+    at the first call, once per process. Many threads may call; they take turns. A whole call is one turn, so
+    that no more than one request's key-value cache takes memory at a time; a stream takes a turn per token,
+    as its reader may pause for ever, or call the same model in between.
+
+    Each message carries in `response_metadata` its `finish_reason`, `model_name` and, if asked for,
+    `logprobs` in OpenAI's layout: of the model as it is (temperature 1, before top-p and top-k), without the
+    end token and without tokens that begin at or after a stop string. Its `usage_metadata` is the whole
+    request's, as from OpenAI: do not add it up over samples. Output tokens count end tokens and cut tokens,
+    which were computed.
+    """
+
+    path: str = Field(description="folder of a saved model, or a hub id")
+    dtype: Dtype = Field("auto", description="precision to load in; auto is the one of the saved weights")
+    device: str | None = Field(None, description="as torch names it; CUDA where there is one by default")
+
+    reports: ClassVar[frozenset[Capability]] = frozenset(
+        {Capability.TEXT, Capability.SAMPLES, Capability.LOGPROBS}
+    )
+
+    @field_validator("path")
+    @classmethod
+    def _folder_holds_a_model(cls, path: str) -> str:
+        check_folder(path)
+        return path
+
+    @property
+    def weights(self) -> Weights:
+        """The loaded model; the first use loads it.
+
+        Raises:
+            ModelError: it cannot be loaded.
+        """
+        return load_weights(self.path, self.dtype, self.device)
+
+    @property
+    def _llm_type(self) -> str:
+        return "transformers"
+
+    @property
+    def _identifying_params(self) -> dict[str, Any]:
+        return {"path": self.path, "dtype": self.dtype, "device": self.device, **self._settings()}
+
+    def get_token_ids(self, text: str) -> list[int]:
+        """Token ids of `text` alone, without special tokens."""
+        ids: list[int] = self.weights.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+        return ids
+
+    def get_num_tokens_from_messages(
+        self, messages: list[BaseMessage], tools: Sequence[Any] | None = None
+    ) -> int:
+        """Tokens of the prompt that `messages` become, chat template included."""
+        return len(prompt_tokens(self.weights.tokenizer, messages))
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        return self._answer(messages, self._decoding(stop, kwargs), threading.Event())
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        abandoned = threading.Event()
+        try:
+            return await run_in_executor(
+                None, self._answer, messages, self._decoding(stop, kwargs), abandoned
+            )
+        finally:
+            abandoned.set()  # a cancelled task leaves its thread behind, which would run to the last token
+
+    def _answer(
+        self, messages: list[BaseMessage], decoding: Decoding, abandoned: threading.Event
+    ) -> ChatResult:
+        weights = self.weights
+        request = Generation(weights, prompt_tokens(weights.tokenizer, messages), decoding)
+        with weights.lock:
+            while not request.done and not abandoned.is_set():
+                request.step()
+        usage = self._usage(request)
+        generations = []
+        for sample in request.samples:
+            metadata = self._finish(sample) | self._logprobs(decoding, sample.choices())
+            message = AIMessage(content=sample.text, response_metadata=metadata, usage_metadata=usage)
+            generations.append(ChatGeneration(message=message))
+        return ChatResult(
+            generations=generations,
+            llm_output={
+                "token_usage": {
+                    "prompt_tokens": usage["input_tokens"],
+                    "completion_tokens": usage["output_tokens"],
+                    "total_tokens": usage["total_tokens"],
+                },
+                "model_name": self.path,
+            },
+        )
+
+    def _stream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> Iterator[ChatGenerationChunk]:
+        decoding = self._decoding(stop, kwargs)
+        weights = self.weights
+        request = Generation(weights, prompt_tokens(weights.tokenizer, messages), decoding)
+        (sample,) = request.samples
+        characters = tokens = 0
+        while not request.done:
+            with weights.lock:
+                request.step()
+            text, choices = sample.text[characters:], sample.choices()[tokens:]
+            characters, tokens = characters + len(text), tokens + len(choices)
+            metadata = self._logprobs(decoding, choices) if choices else {}
+            if request.done:
+                metadata |= self._finish(sample)
+            if text or request.done:
+                yield ChatGenerationChunk(
+                    message=AIMessageChunk(
+                        content=text,
+                        response_metadata=metadata,
+                        usage_metadata=self._usage(request) if request.done else None,
+                        chunk_position="last" if request.done else None,
+                    )
+                )
+
+    def _streaming_disabled(self, **kwargs: Any) -> bool:
+        """Several samples are no stream: a listening callback must not turn them into one."""
+        return (kwargs.get("n") or self.n) > 1 or super()._streaming_disabled(**kwargs)
+
+    def _settings(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in Decoding.model_fields}
+
+    def _decoding(self, stop: list[str] | None, given: dict[str, Any]) -> Decoding:
+        """This call's settings: the model's own, unless given with the call (None is not given)."""
+        given = {name: value for name, value in given.items() if value is not None and name != "stream"}
+        if stop is not None:
+            given["stop"] = stop
+        try:
+            return Decoding.model_validate(self._settings() | given)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            allowed = ", ".join(Decoding.model_fields)
+            reason = (
+                f"unknown; a call takes {allowed}"
+                if first["type"] == "extra_forbidden"
+                else first["msg"].removeprefix("Value error, ")
+            )
+            raise SettingsError(f"{where}: {reason}".removeprefix(": ")) from error
+
+    def _finish(self, sample: Sample) -> dict[str, Any]:
+        return {"finish_reason": sample.finish_reason, "model_name": self.path}
+
+    def _logprobs(self, decoding: Decoding, choices: list[Choice]) -> dict[str, Any]:
+        return {"logprobs": openai_logprobs(choices, self.weights.token_bytes)} if decoding.logprobs else {}
+
+    def _usage(self, request: Generation) -> UsageMetadata:
+        drawn = sum(sample.drawn for sample in request.samples)
+        return UsageMetadata(
+            input_tokens=request.prompt_length,
+            output_tokens=drawn,
+            total_tokens=request.prompt_length + drawn,
+        )
+
+    def _combine_llm_outputs(self, llm_outputs: list[dict[str, Any] | None]) -> dict[str, Any]:
+        """Usage of a call with several prompts: the sum over the prompts."""
+        total: dict[str, int] = {}
+        for output in llm_outputs:
+            for name, count in (output or {}).get("token_usage", {}).items():
+                total[name] = total.get(name, 0) + count
+        return {"token_usage": total, "model_name": self.path}

@@ -1,0 +1,142 @@
+"""Loading a transformers model: once per process, and refused in one line when it cannot be used."""
+
+import inspect
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from knowwhen.models.errors import ModelError
+from knowwhen.models.token_text import TokenBytes
+from safetensors import SafetensorError
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers.utils import logging
+
+Dtype = Literal["auto", "float32", "bfloat16", "float16"]
+REFUSALS = (OSError, ValueError, RuntimeError, ImportError, KeyError, json.JSONDecodeError, SafetensorError)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A loaded model with what decoding needs to know of it.
+
+    Attributes:
+        model: the causal language model, in evaluation mode.
+        tokenizer: its tokenizer.
+        context_length: tokens that prompt and answer may have together.
+        end_tokens: ids that end an answer.
+        last_logits_only: the keyword that keeps a forward pass from computing logits of the whole prompt.
+        token_bytes: the bytes of each token.
+        lock: held by whoever runs the model.
+    """
+
+    model: Any
+    tokenizer: Any
+    context_length: int
+    end_tokens: frozenset[int]
+    last_logits_only: dict[str, int]
+    token_bytes: TokenBytes
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+_loaded: dict[tuple[str, str, str], Weights] = {}
+_loading = threading.Lock()  # transformers patches module globals while it loads, so one model at a time
+
+
+def load_weights(path: str, dtype: Dtype = "auto", device: str | None = None) -> Weights:
+    """Load the model at `path`, or return the one already loaded for the same arguments.
+
+    Args:
+        path: a folder that transformers saved, or a hub id.
+        dtype: "auto" is the one the weights were saved in.
+        device: as torch names it; None is the first CUDA device, or the CPU where there is none.
+
+    Raises:
+        ModelError: nothing is there, the hub is out of reach, or it is not a complete causal language model.
+    """
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    folder = Path(path).expanduser()
+    key = (str(folder.resolve()) if folder.is_dir() else path, dtype, device)
+    with _loading:
+        if key not in _loaded:
+            try:
+                with _quiet():
+                    _loaded[key] = _load(key[0], dtype, device)
+            except REFUSALS as error:
+                raise ModelError(f"cannot load the model {path}: {_first_line(error)}") from error
+        return _loaded[key]
+
+
+def check_folder(path: str) -> None:
+    """Refuse a `path` that is meant as a folder and holds no model; a hub id is looked up when it is loaded.
+
+    Raises:
+        ModelError: no such folder, or one without config.json.
+    """
+    folder = Path(path).expanduser()
+    if folder.is_dir():
+        if not (folder / "config.json").is_file():
+            raise ModelError(
+                f"{path} is not a transformers model: it has no config.json; give a saved model's folder"
+            )
+    elif folder.is_absolute() or path.startswith((".", "~")) or path.count("/") > 1:
+        raise ModelError(
+            f"there is no model folder {path}; check the path, or give a hub id such as owner/name"
+        )
+
+
+def _load(path: str, dtype: str, device: str) -> Weights:
+    model, report = AutoModelForCausalLM.from_pretrained(
+        path, dtype=dtype, trust_remote_code=False, output_loading_info=True
+    )
+    if missing := sorted(report["missing_keys"]):
+        raise ModelError(
+            f"the model {path} lacks {len(missing)} weights ({missing[0]}, …) and would answer at random; "
+            "give a complete causal language model"
+        )
+    tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=False)
+    tokenizer("x", truncation=False)  # drops a truncation saved with the tokenizer before threads share it
+    takes = inspect.signature(model.forward).parameters
+    return Weights(
+        model=model.to(device).eval(),
+        tokenizer=tokenizer,
+        context_length=_context_length(model, tokenizer),
+        end_tokens=_end_tokens(model, tokenizer),
+        last_logits_only={"logits_to_keep": 1} if "logits_to_keep" in takes else {},
+        token_bytes=TokenBytes(tokenizer),
+    )
+
+
+def _context_length(model: Any, tokenizer: Any) -> int:
+    positions = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+    return int(min(positions or sys.maxsize, tokenizer.model_max_length))
+
+
+def _end_tokens(model: Any, tokenizer: Any) -> frozenset[int]:
+    ends = model.generation_config.eos_token_id
+    ends = ends if isinstance(ends, list) else [ends]
+    return frozenset(end for end in [*ends, tokenizer.eos_token_id] if end is not None)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence transformers' progress bars and reports while it loads; what matters is raised instead."""
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
