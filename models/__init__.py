@@ -1,1 +1,60 @@
-"""Chat models: which there are, what each can report, and the one door through which methods call them."""
+"""Chat models: which there are, what each can report, and the one door through which methods call them.
+
+The names below are loaded when first used, so that the errors alone cost no import of LangChain or torch.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from knowwhen.models.capability import Capability, capabilities, require
+    from knowwhen.models.cost import NO_COST, Cost, add_costs
+    from knowwhen.models.door import Door
+    from knowwhen.models.errors import (
+        CapabilityError,
+        KnowwhenError,
+        ModelError,
+        RetrievalError,
+        SettingsError,
+    )
+    from knowwhen.models.reply import Reply, Retrieved, TokenLogprob
+    from knowwhen.models.resolve import ModelLike, resolve_model
+    from knowwhen.models.transformers_chat import ChatTransformers
+
+__all__ = [
+    "NO_COST",
+    "Capability",
+    "CapabilityError",
+    "ChatTransformers",
+    "Cost",
+    "Door",
+    "KnowwhenError",
+    "ModelError",
+    "ModelLike",
+    "Reply",
+    "RetrievalError",
+    "Retrieved",
+    "SettingsError",
+    "TokenLogprob",
+    "add_costs",
+    "capabilities",
+    "require",
+    "resolve_model",
+]
+
+_MODULES = {
+    "capability": ("Capability", "capabilities", "require"),
+    "cost": ("NO_COST", "Cost", "add_costs"),
+    "door": ("Door",),
+    "errors": ("CapabilityError", "KnowwhenError", "ModelError", "RetrievalError", "SettingsError"),
+    "reply": ("Reply", "Retrieved", "TokenLogprob"),
+    "resolve": ("ModelLike", "resolve_model"),
+    "transformers_chat": ("ChatTransformers",),
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,0 +1,93 @@
+"""From what a user writes for a model to a chat model."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from knowwhen.models.errors import ModelError, SettingsError
+from knowwhen.models.faults import shortened
+from langchain_core.language_models import BaseChatModel
+
+ModelLike = BaseChatModel | str
+
+TIMEOUT = 60.0  # seconds that one request to a server may take
+FORMS = (
+    "pocket, transformers:<folder or hub id>, or provider:name such as openai:gpt-4o-mini or ollama:llama3.1"
+)
+
+
+def resolve_model(model: ModelLike) -> BaseChatModel:
+    """A chat model as it is, or the one that a string names.
+
+    - `pocket`: the small model that the package carries.
+    - `transformers:<folder or hub id>`: a local model, loaded with transformers.
+    - anything that LangChain's `init_chat_model` takes: `openai:gpt-4o-mini`, `ollama:llama3.1`, … Keys and
+      addresses come from the environment as usual (OPENAI_API_KEY, OPENAI_BASE_URL, …). Requests time out
+      after 60 seconds and the client's own retries are off, as far as its class can be told so, because the
+      door retries; OpenAI's chat completions are used rather than its Responses API, which drops
+      log-probabilities.
+
+    Raises:
+        ModelError: the model, its package or its key is missing.
+        SettingsError: the string has none of these forms.
+    """
+    if isinstance(model, BaseChatModel):
+        return model
+    if not isinstance(model, str):
+        raise SettingsError(f"a model is a LangChain chat model or a string, not a {type(model).__name__}")
+    if model == "pocket":
+        from knowwhen.models.pocket import pocket
+
+        return pocket()
+    scheme, _, rest = model.partition(":")
+    if scheme == "transformers":
+        from knowwhen.models.transformers_chat import ChatTransformers
+
+        if not rest:
+            raise SettingsError("transformers: needs a folder or hub id behind the colon")
+        return ChatTransformers(path=rest)
+    if not model or (not rest and Path(model).is_dir()):
+        raise SettingsError(
+            f"{model!r} names no model; write transformers:{model} for a folder, or one of {FORMS}"
+        )
+    return _from_provider(model)
+
+
+def _from_provider(name: str) -> BaseChatModel:
+    """The chat model that init_chat_model makes, told what the door needs where its class takes it.
+
+    Which places there are is seen on a first one, made with nothing but the name, which opens no connection.
+    """
+    draft = _built(name)
+    fields = type(draft).model_fields
+    known = set(fields) | {field.alias for field in fields.values()}
+    settings: dict[str, Any] = {}
+    if "timeout" in known:
+        settings["timeout"] = TIMEOUT
+    if "max_retries" in known:
+        settings["max_retries"] = 0
+    if "client_kwargs" in known:  # ChatOllama
+        settings["client_kwargs"] = {"timeout": TIMEOUT}
+    if "use_responses_api" in known and not getattr(draft, "use_responses_api", None):  # some have no other
+        settings["use_responses_api"] = False
+    if "stream_usage" in known:  # or a stream's tokens go uncounted on any server but OpenAI's
+        settings["stream_usage"] = True
+    return _built(name, **settings)
+
+
+def _built(name: str, **settings: Any) -> BaseChatModel:
+    from langchain.chat_models import init_chat_model
+
+    try:
+        return init_chat_model(name, **settings)
+    except Exception as error:  # classes of many packages, with errors of their own
+        said = str(error)
+        if isinstance(error, ValueError) and ("model provider" in said or "Unsupported provider" in said):
+            raise SettingsError(f"{name!r} names no known model; write {FORMS}") from error
+        raise ModelError(f"model {name!r} cannot be set up: {shortened(said)}{_key_hint(error)}") from error
+
+
+def _key_hint(error: Exception) -> str:
+    if "credentials" in str(error) and os.environ.get("OPENAI_BASE_URL", os.environ.get("OPENAI_API_BASE")):
+        return " (any text will do as the key of a server that checks none)"
+    return ""
