@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import torch
+from knowwhen.models.errors import ModelError
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 
@@ -66,8 +67,14 @@ def choose(logits: torch.Tensor, decoding: Decoding, draws: list[float]) -> list
         logits: (rows, vocabulary), float32.
         decoding: the request's settings.
         draws: a number in [0, 1) for every row, read when sampling.
+
+    Raises:
+        ModelError: the logits overflowed, so that any choice would be meaningless.
     """
-    tokens = sample(logits, decoding, draws) if decoding.temperature else logits.argmax(dim=-1)
+    best = logits.max(dim=-1)
+    if not best.values.isfinite().all():
+        raise ModelError("the model's numbers overflowed; load it with dtype='float32' or dtype='bfloat16'")
+    tokens = sample(logits - best.values[:, None], decoding, draws) if decoding.temperature else best.indices
     ids: list[int] = tokens.tolist()
     if not decoding.logprobs:
         return [Choice(token) for token in ids]
@@ -87,9 +94,9 @@ def sample(logits: torch.Tensor, decoding: Decoding, draws: list[float]) -> torc
     """Sample one token a row by inverting the cumulative distribution at `draws`; returns ids, (rows,).
 
     The draws come from the caller, so no generator of torch is read or moved, and a seed means the same on
-    every device.
+    every device. The largest of each row of `logits` is 0, so that no temperature makes it overflow.
     """
-    scaled = (logits - logits.amax(dim=-1, keepdim=True)) / decoding.temperature
+    scaled = logits / decoding.temperature
     order = None
     if decoding.top_k is not None or decoding.top_p is not None:
         kept = min(decoding.top_k or scaled.shape[-1], scaled.shape[-1])

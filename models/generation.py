@@ -2,6 +2,7 @@
 
 import random
 import secrets
+from bisect import bisect_left
 from typing import Any, Literal
 
 import torch
@@ -51,15 +52,11 @@ class Sample:
         elif self.drawn == self._max_tokens:
             self._finish("length")
 
-    def choices(self) -> list[Choice]:
-        """The tokens of `text`; those that begin at or after a stop string are not among them."""
+    def choices(self, since: int = 0) -> list[Choice]:
+        """The tokens of `text` from number `since` on, none of which begins at or after a stop string."""
         if self.finish_reason and not self._guard.found:
-            return list(self._choices)
-        return [
-            choice
-            for choice, start in zip(self._choices, self._starts, strict=True)
-            if start < len(self.text)
-        ]
+            return self._choices[since:]
+        return self._choices[since : bisect_left(self._starts, len(self.text))]
 
     def _finish(self, reason: Literal["stop", "length"]) -> None:
         self.text += self._guard.push(self._growing.rest())

@@ -10,8 +10,8 @@ from knowwhen.models.token_text import TokenBytes
 def openai_logprobs(choices: Iterable[Choice], token_bytes: TokenBytes) -> dict[str, Any]:
     """`{"content": [{"token", "logprob", "bytes", "top_logprobs": […]}, …]}`, one entry a token.
 
-    `logprob` is a natural logarithm, `bytes` the token's UTF-8 bytes; in `token`, bytes that are only a part of
-    a character show as U+FFFD.
+    `logprob` is a natural logarithm and `bytes` are the token's in UTF-8; in `token`, bytes that are only a
+    part of a character show as U+FFFD.
     """
 
     def entry(token: int, logprob: float | None) -> dict[str, Any]:

@@ -113,10 +113,10 @@ class ChatTransformers(Decoding, BaseChatModel):
         with weights.lock:
             while not request.done and not abandoned.is_set():
                 request.step()
-        usage = self._usage(request)
+        usage = _usage(request)
         generations = []
         for sample in request.samples:
-            metadata = self._finish(sample) | self._logprobs(decoding, sample.choices())
+            metadata = self._finish(sample) | _logprobs(weights, decoding, sample.choices())
             message = AIMessage(content=sample.text, response_metadata=metadata, usage_metadata=usage)
             generations.append(ChatGeneration(message=message))
         return ChatResult(
@@ -146,9 +146,9 @@ class ChatTransformers(Decoding, BaseChatModel):
         while not request.done:
             with weights.lock:
                 request.step()
-            text, choices = sample.text[characters:], sample.choices()[tokens:]
+            text, choices = sample.text[characters:], sample.choices(since=tokens)
             characters, tokens = characters + len(text), tokens + len(choices)
-            metadata = self._logprobs(decoding, choices) if choices else {}
+            metadata = _logprobs(weights, decoding, choices) if choices else {}
             if request.done:
                 metadata |= self._finish(sample)
             if text or request.done:
@@ -156,7 +156,7 @@ class ChatTransformers(Decoding, BaseChatModel):
                     message=AIMessageChunk(
                         content=text,
                         response_metadata=metadata,
-                        usage_metadata=self._usage(request) if request.done else None,
+                        usage_metadata=_usage(request) if request.done else None,
                         chunk_position="last" if request.done else None,
                     )
                 )
@@ -189,17 +189,6 @@ class ChatTransformers(Decoding, BaseChatModel):
     def _finish(self, sample: Sample) -> dict[str, Any]:
         return {"finish_reason": sample.finish_reason, "model_name": self.path}
 
-    def _logprobs(self, decoding: Decoding, choices: list[Choice]) -> dict[str, Any]:
-        return {"logprobs": openai_logprobs(choices, self.weights.token_bytes)} if decoding.logprobs else {}
-
-    def _usage(self, request: Generation) -> UsageMetadata:
-        drawn = sum(sample.drawn for sample in request.samples)
-        return UsageMetadata(
-            input_tokens=request.prompt_length,
-            output_tokens=drawn,
-            total_tokens=request.prompt_length + drawn,
-        )
-
     def _combine_llm_outputs(self, llm_outputs: list[dict[str, Any] | None]) -> dict[str, Any]:
         """Usage of a call with several prompts: the sum over the prompts."""
         total: dict[str, int] = {}
@@ -207,3 +196,16 @@ class ChatTransformers(Decoding, BaseChatModel):
             for name, count in (output or {}).get("token_usage", {}).items():
                 total[name] = total.get(name, 0) + count
         return {"token_usage": total, "model_name": self.path}
+
+
+def _logprobs(weights: Weights, decoding: Decoding, choices: list[Choice]) -> dict[str, Any]:
+    return {"logprobs": openai_logprobs(choices, weights.token_bytes)} if decoding.logprobs else {}
+
+
+def _usage(request: Generation) -> UsageMetadata:
+    drawn = sum(sample.drawn for sample in request.samples)
+    return UsageMetadata(
+        input_tokens=request.prompt_length,
+        output_tokens=drawn,
+        total_tokens=request.prompt_length + drawn,
+    )

@@ -1,8 +1,8 @@
 """Loading a transformers model: once per process, and refused in one line when it cannot be used."""
 
 import inspect
-import json
 import sys
+import textwrap
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
 
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
-REFUSALS = (OSError, ValueError, RuntimeError, ImportError, KeyError, json.JSONDecodeError, SafetensorError)
+REFUSALS = (OSError, ValueError, RuntimeError, ImportError, KeyError, SafetensorError)
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,8 @@ _loading = threading.Lock()  # transformers patches module globals while it load
 def load_weights(path: str, dtype: Dtype = "auto", device: str | None = None) -> Weights:
     """Load the model at `path`, or return the one already loaded for the same arguments.
 
+    A folder that is saved anew is not read again in the same process.
+
     Args:
         path: a folder that transformers saved, or a hub id.
         dtype: "auto" is the one the weights were saved in.
@@ -62,13 +64,18 @@ def load_weights(path: str, dtype: Dtype = "auto", device: str | None = None) ->
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     folder = Path(path).expanduser()
     key = (str(folder.resolve()) if folder.is_dir() else path, dtype, device)
+    if key in _loaded:  # without waiting for another model that is being loaded
+        return _loaded[key]
     with _loading:
         if key not in _loaded:
             try:
                 with _quiet():
                     _loaded[key] = _load(key[0], dtype, device)
             except REFUSALS as error:
-                raise ModelError(f"cannot load the model {path}: {_first_line(error)}") from error
+                raise ModelError(
+                    f"cannot load the model {path}: {_first_line(error)}; give a folder that save_pretrained "
+                    "wrote, or a hub id that can be reached"
+                ) from error
         return _loaded[key]
 
 
@@ -99,9 +106,13 @@ def _load(path: str, dtype: str, device: str) -> Weights:
             f"the model {path} lacks {len(missing)} weights ({missing[0]}, …) and would answer at random; "
             "give a complete causal language model"
         )
+    takes = inspect.signature(model.forward).parameters
+    if "past_key_values" not in takes:
+        raise ModelError(
+            f"the model {path} keeps no key-value cache; give a transformer such as Llama or Qwen"
+        )
     tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=False)
     tokenizer("x", truncation=False)  # drops a truncation saved with the tokenizer before threads share it
-    takes = inspect.signature(model.forward).parameters
     return Weights(
         model=model.to(device).eval(),
         tokenizer=tokenizer,
@@ -139,4 +150,4 @@ def _quiet() -> Iterator[None]:
 
 def _first_line(error: BaseException) -> str:
     lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+    return textwrap.shorten(lines[0], 200, placeholder=" …").rstrip(".") if lines else type(error).__name__
