@@ -6,23 +6,31 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from knowwhen.tools.bm25 import BM25Retriever
     from knowwhen.tools.corpus import Corpus
+    from knowwhen.tools.dense import DenseRetriever
     from knowwhen.tools.entry import BadEntries, Entry
-    from knowwhen.tools.index import add_to_index, build_index, check_index, open_index
+    from knowwhen.tools.fusion import FusionRetriever
+    from knowwhen.tools.index import add_to_index, build_index
+    from knowwhen.tools.opening import check_index, open_index
     from knowwhen.tools.passage import Passage, as_passages
+    from knowwhen.tools.rerank import RerankingRetriever, reranked
     from knowwhen.tools.resolve import RetrieverLike, resolve_retriever
 
 __all__ = [
     "BM25Retriever",
     "BadEntries",
     "Corpus",
+    "DenseRetriever",
     "Entry",
+    "FusionRetriever",
     "Passage",
+    "RerankingRetriever",
     "RetrieverLike",
     "add_to_index",
     "as_passages",
     "build_index",
     "check_index",
     "open_index",
+    "reranked",
     "resolve_retriever",
 ]
 
@@ -31,14 +39,18 @@ _HOMES = {
     "BM25Retriever": "bm25",
     "BadEntries": "entry",
     "Corpus": "corpus",
+    "DenseRetriever": "dense",
     "Entry": "entry",
+    "FusionRetriever": "fusion",
     "Passage": "passage",
+    "RerankingRetriever": "reranked",
     "RetrieverLike": "resolve",
     "add_to_index": "index",
     "as_passages": "passage",
     "build_index": "index",
-    "check_index": "index",
-    "open_index": "index",
+    "check_index": "opening",
+    "open_index": "opening",
+    "rerank": "reranked",
     "resolve_retriever": "resolve",
 }
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from filelock import FileLock
 from knowwhen.models.errors import RetrievalError
 from knowwhen.tools.entry import Entry
-from knowwhen.tools.index import build_index, open_index
+from knowwhen.tools.index import build_index
 from knowwhen.tools.manifest import VERSION
+from knowwhen.tools.opening import open_index
 from knowwhen.tools.retriever import PassageRetriever
 
 

@@ -1,16 +1,16 @@
 """Reading a corpus: files and folders become entries, one after the other, never all at once."""
 
 import gzip
-import io
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from knowwhen.models.errors import RetrievalError
 from knowwhen.tools.entry import BadEntries, Entry
 from knowwhen.tools.prose import read_prose
 from knowwhen.tools.tables import read_delimited, read_jsonl, read_parquet
 
-Reader = Callable[[io.BufferedReader, str, BadEntries], Iterator[Entry]]
+Reader = Callable[[BinaryIO, str, BadEntries], Iterator[Entry]]
 
 READERS: dict[str, Reader] = {
     ".jsonl": read_jsonl,
@@ -40,7 +40,7 @@ class Corpus:
         self.total_bytes = sum(file.stat().st_size for file in self.files)
         """Bytes of all files as they are on disk."""
         self._before = 0
-        self._raw: io.BufferedReader | None = None
+        self._raw: BinaryIO | None = None
 
     @property
     def bytes_read(self) -> int:
@@ -60,8 +60,8 @@ class Corpus:
         with file.open("rb") as raw:
             self._raw = raw
             try:
-                content = io.BufferedReader(gzip.GzipFile(fileobj=raw)) if file.suffix == ".gz" else raw
-                yield from READERS[_kind(file)](content, str(file), self.bad)
+                content = gzip.GzipFile(fileobj=raw) if file.suffix == ".gz" else raw
+                yield from READERS[_kind(file)](cast(BinaryIO, content), str(file), self.bad)
             finally:
                 self._raw = None
 

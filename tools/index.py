@@ -1,20 +1,17 @@
-"""An index: built from entries, added to, opened as a retriever, checked."""
+"""Building an index from entries, and adding entries to one."""
 
-import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from knowwhen.models.errors import RetrievalError
 from knowwhen.tools.analyzer import Analyzer
-from knowwhen.tools.bm25 import BM25Retriever
+from knowwhen.tools.encoder import DEFAULT_ENCODER, Encoder, known_encoder
 from knowwhen.tools.entry import BadEntries, Entry
-from knowwhen.tools.generation import link_files, next_generation
-from knowwhen.tools.manifest import Kind, Manifest, check_files, damaged, read_manifest, record_files
-from knowwhen.tools.retriever import PassageRetriever
-from knowwhen.tools.store import PassageStore, PassageWriter
+from knowwhen.tools.generation import next_generation
+from knowwhen.tools.manifest import Kind, Manifest, read_manifest, record_files, sound_manifest
+from knowwhen.tools.writer import IndexWriter
 
-PASSAGES = "passages"
 ANALYZER = Analyzer()
 
 
@@ -23,6 +20,7 @@ def build_index(
     folder: Path,
     *,
     kind: Kind = "bm25",
+    encoder: str | None = None,
     analyzer: Analyzer = ANALYZER,
     bad: BadEntries | None = None,
 ) -> Manifest:
@@ -31,22 +29,26 @@ def build_index(
     Args:
         entries: The corpus, read once, in its order.
         folder: Where the index is to be.
-        kind: `bm25`.
+        kind: `bm25`, `dense`, or `hybrid`, which is both.
+        encoder: Folder or hub id of a sentence-transformers model, for `dense` and `hybrid`; None takes
+            all-MiniLM-L6-v2.
         analyzer: How words are made of text.
         bad: What becomes of an entry whose id was there before; None ends the build with an error.
 
     Raises:
-        RetrievalError: If the folder is not an index's, cannot be written, or an entry is bad.
+        RetrievalError: If there is no entry, one is bad, or the folder is not an index's or not writable.
     """
+    model = None if kind == "bm25" else Encoder(encoder or DEFAULT_ENCODER)
     with next_generation(folder) as generation:
-        writer = PassageWriter(folder / generation / PASSAGES, analyzer, first=0, words=kind != "dense")
-        sources = _write(entries, writer, bad or BadEntries(), None)
+        sources = IndexWriter(folder / generation, kind, analyzer, model).write(entries, bad or BadEntries())
+        if not sources:
+            raise RetrievalError("there is no passage to index; give files that hold some")
         manifest = Manifest(
             kind=kind,
             passages=sources.total(),
             generation=generation,
             analyzer=analyzer,
-            encoder=None,
+            encoder=model.record() if model else None,
             sources=dict(sources),
             files=record_files(folder, generation),
         )
@@ -61,14 +63,14 @@ def add_to_index(entries: Iterable[Entry], folder: Path, *, bad: BadEntries | No
         RetrievalError: If there is no sound index, it cannot be written, or an entry is bad: also if its id
             is in the index already.
     """
-    old = read_manifest(folder)
-    check_files(folder, old)
+    read_manifest(folder)  # refuses what is no index before a lock is put there
     with next_generation(folder) as generation:
-        passages = folder / generation / PASSAGES
-        link_files(folder / old.generation / PASSAGES, passages)
-        store = PassageStore(passages, old.analyzer)
-        writer = PassageWriter(passages, old.analyzer, first=old.passages, words=old.kind != "dense")
-        sources = _write(entries, writer, bad or BadEntries(), store)
+        old = sound_manifest(folder)
+        model = known_encoder(old.encoder) if old.encoder else None
+        writer = IndexWriter(
+            folder / generation, old.kind, old.analyzer, model, start=folder / old.generation
+        )
+        sources = writer.write(entries, bad or BadEntries())
         manifest = old.model_copy(
             update={
                 "passages": old.passages + sources.total(),
@@ -79,66 +81,3 @@ def add_to_index(entries: Iterable[Entry], folder: Path, *, bad: BadEntries | No
         )
         manifest.write(folder)
     return manifest
-
-
-def open_index(folder: Path) -> PassageRetriever:
-    """Open an index as a retriever, having checked it.
-
-    Raises:
-        RetrievalError: If there is none, or it is incomplete, damaged, foreign or of a newer format.
-    """
-    manifest = read_manifest(folder)
-    check_files(folder, manifest)
-    return BM25Retriever(store=_open_store(folder, manifest), analyzer=manifest.analyzer)
-
-
-def check_index(folder: Path) -> Manifest:
-    """Read every byte of an index and compare it with the manifest.
-
-    Raises:
-        RetrievalError: As `open_index`.
-    """
-    manifest = read_manifest(folder)
-    check_files(folder, manifest, thorough=True)
-    _open_store(folder, manifest)
-    return manifest
-
-
-def _open_store(folder: Path, manifest: Manifest) -> PassageStore:
-    try:
-        store = PassageStore(folder / manifest.generation / PASSAGES, manifest.analyzer)
-    except ValueError as error:
-        raise damaged(folder, f"tantivy cannot read it ({error})") from None
-    if len(store) != manifest.passages:
-        raise damaged(folder, f"it holds {len(store):,} passages instead of {manifest.passages:,}")
-    return store
-
-
-def _write(
-    entries: Iterable[Entry], writer: PassageWriter, bad: BadEntries, store: PassageStore | None
-) -> Counter[str]:
-    """Write the entries with new ids; the result counts them by file."""
-    sources: Counter[str] = Counter()
-    try:
-        for entry in _with_new_ids(entries, bad, store):
-            writer.add(entry)
-            sources[entry.file] += 1
-        writer.finish()
-    except ValueError as error:
-        raise RetrievalError(f"the index could not be written: {error}") from None
-    return sources
-
-
-def _with_new_ids(entries: Iterable[Entry], bad: BadEntries, store: PassageStore | None) -> Iterator[Entry]:
-    # The ids seen so far lie in a temporary database, not in memory, which must not grow with the corpus.
-    seen = sqlite3.connect("")
-    seen.executescript("pragma journal_mode=off; create table seen (id text primary key) without rowid")
-    try:
-        for entry in entries:
-            new = seen.execute("insert or ignore into seen values (?)", (entry.id,)).rowcount
-            if new and not (store and store.has_id(entry.id)):
-                yield entry
-            else:
-                bad.report(entry.where, f"the id {entry.id!r} is already taken")
-    finally:
-        seen.close()

@@ -15,6 +15,9 @@ FORMAT = "knowwhen index"
 VERSION = 1
 GENERATION = "generation-"
 """An index's files lie in one folder of this prefix; the manifest names the one that counts."""
+PASSAGES = "passages"
+"""The tantivy folder of a generation."""
+VECTORS = "vectors.faiss"
 CHECKED_ON_OPENING = 4 * 2**20
 """Files up to this size, in bytes, are read and compared on opening; larger ones by their size alone."""
 
@@ -122,6 +125,26 @@ def check_files(folder: Path, manifest: Manifest, thorough: bool = False) -> Non
             raise damaged(folder, f"{name} has {path.stat().st_size:,} bytes instead of {record.bytes:,}")
         if (thorough or record.bytes <= CHECKED_ON_OPENING) and _sha256(path) != record.sha256:
             raise damaged(folder, f"the contents of {name} have changed")
+
+
+def sound_manifest(folder: Path, thorough: bool = False) -> Manifest:
+    """Read the manifest and check the files it names.
+
+    An index that was replaced between the two is read again.
+
+    Raises:
+        RetrievalError: As `read_manifest` and `check_files`.
+    """
+    manifest = read_manifest(folder)
+    try:
+        check_files(folder, manifest, thorough)
+    except RetrievalError:
+        newer = read_manifest(folder)
+        if newer.generation == manifest.generation:
+            raise
+        check_files(folder, newer, thorough)
+        return newer
+    return manifest
 
 
 def damaged(folder: Path, reason: str) -> RetrievalError:

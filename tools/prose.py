@@ -1,9 +1,9 @@
 """Passages from plain text and Markdown: about a hundred words each, cut between paragraphs."""
 
-import io
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from knowwhen.tools.entry import BadEntries, Entry
 
@@ -14,7 +14,7 @@ FENCE = re.compile(r"\s*(```|~~~)")
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
-def read_prose(file: io.BufferedReader, name: str, bad: BadEntries) -> Iterator[Entry]:
+def read_prose(file: BinaryIO, name: str, bad: BadEntries) -> Iterator[Entry]:
     """Read the passages of a text, titled by the nearest Markdown heading above or the file name."""
     path = Path(name)
     blocks = _paragraphs(file, name, bad, markdown=path.suffix.lower() == ".md")
@@ -59,9 +59,7 @@ def _pieces(paragraph: str) -> Iterator[str]:
         yield " ".join(piece)
 
 
-def _paragraphs(
-    file: io.BufferedReader, name: str, bad: BadEntries, markdown: bool
-) -> Iterator[tuple[str, str, int]]:
+def _paragraphs(file: BinaryIO, name: str, bad: BadEntries, markdown: bool) -> Iterator[tuple[str, str, int]]:
     """The paragraphs of a text with the heading they stand under and the line they begin in."""
     heading, lines, start, fenced = "", list[str](), 0, False
     for number, raw in enumerate(file, start=1):

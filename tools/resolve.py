@@ -5,7 +5,7 @@ from pathlib import Path
 
 from knowwhen.models.errors import SettingsError
 from knowwhen.tools.almanac import almanac_retriever
-from knowwhen.tools.index import open_index
+from knowwhen.tools.opening import open_index
 from knowwhen.tools.web import google, tavily, wikipedia
 from langchain_core.retrievers import BaseRetriever
 

@@ -1,11 +1,13 @@
 """Passages on disk in tantivy: their stored text, their ids and, for BM25, their words."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import tantivy
+from knowwhen.models.errors import RetrievalError
 from knowwhen.tools.analyzer import Analyzer
 from knowwhen.tools.entry import Entry
 from langchain_core.documents import Document
@@ -43,9 +45,9 @@ class PassageWriter:
 
     def __init__(self, folder: Path, analyzer: Analyzer, first: int, words: bool) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._index = tantivy.Index(passage_schema(), str(folder), reuse=True)
-        self._index.register_tokenizer(ANALYZER, analyzer.text_analyzer)
-        self._writer = self._index.writer(WRITER_BYTES, 1)
+        index = tantivy.Index(passage_schema(), str(folder), reuse=True)
+        index.register_tokenizer(ANALYZER, analyzer.text_analyzer)
+        self._writer = index.writer(WRITER_BYTES, 1)
         self._analyzer = analyzer
         self._number = first
         self._words = words
@@ -59,17 +61,23 @@ class PassageWriter:
         document.add_unsigned("number", self._number)
         stored = {"id": entry.id, "title": entry.title, "text": entry.text, "source": entry.source}
         document.add_bytes("passage", json.dumps(stored, ensure_ascii=False).encode())
-        self._writer.add_document(document)
+        with _one_line_errors():
+            self._writer.add_document(document)
         self._number += 1
 
     def finish(self) -> None:
         """Write everything to disk and wait for the merges to end."""
-        self._writer.commit()
-        self._writer.wait_merging_threads()
+        with _one_line_errors():
+            self._writer.commit()
+            self._writer.wait_merging_threads()
 
-    def abandon(self) -> None:
-        """Let go of the folder without keeping what was added since it was opened."""
-        self._writer.rollback()
+
+@contextmanager
+def _one_line_errors() -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:  # tantivy's only kind of error: a full disk, above all
+        raise RetrievalError(f"the index could not be written: {str(error).splitlines()[0]}") from None
 
 
 class PassageStore:

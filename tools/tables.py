@@ -9,7 +9,7 @@ import io
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from knowwhen.models.errors import RetrievalError
 from knowwhen.tools.entry import BadEntries, Entry
@@ -20,7 +20,7 @@ ROWS = 1024
 """Rows of a Parquet file in memory at once."""
 
 
-def read_jsonl(file: io.BufferedReader, name: str, bad: BadEntries) -> Iterator[Entry]:
+def read_jsonl(file: BinaryIO, name: str, bad: BadEntries) -> Iterator[Entry]:
     """Read one entry from each line that is not blank."""
     for number, line in enumerate(file, start=1):
         if not line.strip():
@@ -36,10 +36,10 @@ def read_jsonl(file: io.BufferedReader, name: str, bad: BadEntries) -> Iterator[
             bad.report(f"{name}:{number}", "this is not a JSON object")
 
 
-def read_delimited(delimiter: str) -> Callable[[io.BufferedReader, str, BadEntries], Iterator[Entry]]:
+def read_delimited(delimiter: str) -> Callable[[BinaryIO, str, BadEntries], Iterator[Entry]]:
     """Make the reader of tables whose first line names the columns, as in the DPR passage dump."""
 
-    def read(file: io.BufferedReader, name: str, bad: BadEntries) -> Iterator[Entry]:
+    def read(file: BinaryIO, name: str, bad: BadEntries) -> Iterator[Entry]:
         csv.field_size_limit(FIELD_LIMIT)
         lines = io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline="")
         rows = csv.reader(lines, delimiter=delimiter)
@@ -53,7 +53,7 @@ def read_delimited(delimiter: str) -> Callable[[io.BufferedReader, str, BadEntri
     return read
 
 
-def read_parquet(file: io.BufferedReader, name: str, bad: BadEntries) -> Iterator[Entry]:
+def read_parquet(file: BinaryIO, name: str, bad: BadEntries) -> Iterator[Entry]:
     """Read one entry from each row."""
     import pyarrow
     from pyarrow import parquet

@@ -1,7 +1,7 @@
 """`knowwhen index`: build an index from files, add to it, check it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -26,6 +26,16 @@ Skip = Annotated[bool, typer.Option("--skip-bad", help="Leave bad entries out an
 def build(
     files: Files,
     out: Annotated[Path, typer.Option(help="Folder of the new index; an index there is replaced.")],
+    kind: Annotated[
+        Literal["bm25", "dense", "hybrid"], typer.Option(help="By words, by meaning, or both fused.")
+    ] = "bm25",
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            help="For dense and hybrid: folder or hub id of a sentence-transformers model.",
+            show_default="sentence-transformers/all-MiniLM-L6-v2",
+        ),
+    ] = None,
     skip_bad: Skip = False,
 ) -> None:
     """Build an index from files, one passage for each line, row or hundred words."""
@@ -34,8 +44,10 @@ def build(
     from knowwhen.tools.entry import BadEntries
     from knowwhen.tools.index import build_index
 
+    if encoder and kind == "bm25":
+        raise typer.BadParameter("an encoder is for --kind dense or hybrid")
     bad = BadEntries(skip_bad)
-    manifest = build_index(shown(Corpus(files, bad)), out, bad=bad)
+    manifest = build_index(shown(Corpus(files, bad)), out, kind=kind, encoder=encoder, bad=bad)
     _report(out, manifest, bad)
 
 
@@ -59,7 +71,7 @@ def add(
 @app.command()
 def check(corpus: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the index.")]) -> None:
     """Read every byte of an index and compare it with its manifest."""
-    from knowwhen.tools.index import check_index
+    from knowwhen.tools.opening import check_index
 
     manifest = check_index(corpus)
     print(f"{corpus}: sound; {_summary(manifest)}")
