@@ -16,14 +16,24 @@ class Decoding(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    temperature: float = Field(0.0, ge=0, description="0 takes the likeliest token at every step")
-    top_p: float | None = Field(None, gt=0, le=1, description="sample from the likeliest tokens of this mass")
-    top_k: int | None = Field(None, ge=1, description="sample from this many likeliest tokens")
-    max_tokens: int = Field(256, ge=1, description="new tokens at most, cut to what the context has room for")
-    n: int = Field(1, ge=1, description="samples of one prompt in one call; more than 1 needs a temperature")
-    logprobs: bool = Field(False, description="report the log-probability of every token")
-    top_logprobs: int = Field(0, ge=0, le=20, description="alternatives a token, read when logprobs is true")
-    seed: int | None = Field(None, description="same seed, same samples; fresh randomness without one")
+    temperature: float = Field(default=0.0, ge=0, description="0 takes the likeliest token at every step")
+    top_p: float | None = Field(
+        default=None, gt=0, le=1, description="sample from the likeliest tokens of this mass"
+    )
+    top_k: int | None = Field(default=None, ge=1, description="sample from this many likeliest tokens")
+    max_tokens: int = Field(
+        default=256, ge=1, description="new tokens at most, cut to what the context has room for"
+    )
+    n: int = Field(
+        default=1, ge=1, description="samples of one prompt in one call; more than 1 needs a temperature"
+    )
+    logprobs: bool = Field(default=False, description="report the log-probability of every token")
+    top_logprobs: int = Field(
+        default=0, ge=0, le=20, description="alternatives a token, read when logprobs is true"
+    )
+    seed: int | None = Field(
+        default=None, description="same seed, same samples; fresh randomness without one"
+    )
     stop: list[str] = Field(default_factory=list, description="strings that end the answer before themselves")
 
     @field_validator("stop", mode="before")

@@ -40,8 +40,12 @@ class ChatTransformers(Decoding, BaseChatModel):
     """
 
     path: str = Field(description="folder of a saved model, or a hub id")
-    dtype: Dtype = Field("auto", description="precision to load in; auto is the one of the saved weights")
-    device: str | None = Field(None, description="as torch names it; CUDA where there is one by default")
+    dtype: Dtype = Field(
+        default="auto", description="precision to load in; auto is the one of the saved weights"
+    )
+    device: str | None = Field(
+        default=None, description="as torch names it; CUDA where there is one by default"
+    )
 
     reports: ClassVar[frozenset[Capability]] = frozenset(
         {Capability.TEXT, Capability.SAMPLES, Capability.LOGPROBS}
