@@ -43,14 +43,14 @@ _HOMES = {
     "Entry": "entry",
     "FusionRetriever": "fusion",
     "Passage": "passage",
-    "RerankingRetriever": "reranked",
+    "RerankingRetriever": "rerank",
     "RetrieverLike": "resolve",
     "add_to_index": "index",
     "as_passages": "passage",
     "build_index": "index",
     "check_index": "opening",
     "open_index": "opening",
-    "rerank": "reranked",
+    "reranked": "rerank",
     "resolve_retriever": "resolve",
 }
 
