@@ -5,7 +5,7 @@ import threading
 import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import cast
+from typing import Any, cast
 
 from knowwhen.models.capability import Capability, describe, require
 from knowwhen.models.cost import NO_COST, Cost, add_costs
@@ -183,8 +183,8 @@ class Door:
         if tokens is None or (message.text and not tokens):
             raise CapabilityError(
                 f"{self._asked_by} needs log-probabilities, and the server of {describe(self.model)} sent "
-                "none; use one that does (OpenAI with use_responses_api=False, vLLM, SGLang, llama.cpp's server, "
-                "transformers:<folder>), or a score that needs none, such as confidence='verbalised'"
+                "none; use one that does (OpenAI with use_responses_api=False, vLLM, SGLang, llama.cpp's "
+                "server, transformers:<folder>), or a score that needs none, such as confidence='verbalised'"
             )
         return tokens
 
@@ -216,7 +216,7 @@ class Door:
         return RetrievalError(f"{type(self.retriever).__name__} {fault.report(attempts)}")
 
 
-def _told_how_many(retriever: BaseRetriever, k: int) -> tuple[BaseRetriever, dict[str, int]]:
+def _told_how_many(retriever: BaseRetriever, k: int) -> tuple[BaseRetriever, dict[str, Any]]:
     """The retriever to invoke and the keywords to invoke it with, so that it looks for `k` passages.
 
     One that knows none of these ways finds what it always finds, of which the caller keeps the first k.

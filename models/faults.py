@@ -71,7 +71,7 @@ class Fault:
             return (
                 "give it a longer timeout"
                 if self.timed_out
-                else "check that it runs and that its address is right"
+                else "check that its server runs and that base_url is right"
             )
         return WAYS_OUT.get(self.status, "try again later" if self.status >= 500 else "change the request")
 
@@ -143,13 +143,9 @@ def _headers(error: BaseException) -> Mapping[str, str]:
 
 def _asked_wait(error: BaseException) -> float | None:
     """Seconds in the Retry-After header: a number, or a date from now; None if absent or not readable."""
-    value = _headers(error).get("retry-after")
-    if value is None:
-        return None
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
+    value = _headers(error).get("retry-after", "")
+    if re.fullmatch(r"\d+(\.\d+)?", value):
+        return float(value)
     try:
         when = parsedate_to_datetime(value)
     except ValueError:

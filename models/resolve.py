@@ -7,6 +7,7 @@ from typing import Any
 from knowwhen.models.errors import ModelError, SettingsError
 from knowwhen.models.faults import shortened
 from langchain_core.language_models import BaseChatModel
+from pydantic import SecretStr
 
 ModelLike = BaseChatModel | str
 
@@ -39,17 +40,15 @@ def resolve_model(model: ModelLike) -> BaseChatModel:
         from knowwhen.models.pocket import pocket
 
         return pocket()
-    scheme, _, rest = model.partition(":")
+    if model and ":" not in model and Path(model).is_dir():
+        raise SettingsError(f"{model!r} is a folder; write transformers:{model} to load the model in it")
+    scheme, colon, name = model.partition(":")
+    if not scheme or (colon and not name):
+        raise SettingsError(f"{model!r} names no model; write {FORMS}")
     if scheme == "transformers":
         from knowwhen.models.transformers_chat import ChatTransformers
 
-        if not rest:
-            raise SettingsError("transformers: needs a folder or hub id behind the colon")
-        return ChatTransformers(path=rest)
-    if not model or (not rest and Path(model).is_dir()):
-        raise SettingsError(
-            f"{model!r} names no model; write transformers:{model} for a folder, or one of {FORMS}"
-        )
+        return ChatTransformers(path=name)
     return _from_provider(model)
 
 
@@ -59,6 +58,10 @@ def _from_provider(name: str) -> BaseChatModel:
     Which places there are is seen on a first one, made with nothing but the name, which opens no connection.
     """
     draft = _built(name)
+    for field, variable in draft.lc_secrets.items():
+        key = getattr(draft, field, None)
+        if isinstance(key, SecretStr) and not key.get_secret_value():  # ChatAnthropic asks without a key
+            raise ModelError(f"model {name!r} needs a key; set {variable}")
     fields = type(draft).model_fields
     known = set(fields) | {field.alias for field in fields.values()}
     settings: dict[str, Any] = {}
@@ -79,15 +82,16 @@ def _built(name: str, **settings: Any) -> BaseChatModel:
     from langchain.chat_models import init_chat_model
 
     try:
-        return init_chat_model(name, **settings)
+        model: BaseChatModel = init_chat_model(name, **settings)
     except Exception as error:  # classes of many packages, with errors of their own
         said = str(error)
         if isinstance(error, ValueError) and ("model provider" in said or "Unsupported provider" in said):
             raise SettingsError(f"{name!r} names no known model; write {FORMS}") from error
-        raise ModelError(f"model {name!r} cannot be set up: {shortened(said)}{_key_hint(error)}") from error
+        raise ModelError(f"model {name!r} cannot be set up ({shortened(said)}){_key_hint(error)}") from error
+    return model
 
 
 def _key_hint(error: Exception) -> str:
     if "credentials" in str(error) and os.environ.get("OPENAI_BASE_URL", os.environ.get("OPENAI_API_BASE")):
-        return " (any text will do as the key of a server that checks none)"
+        return "; any text will do as the key of a server that checks none"
     return ""
