@@ -32,7 +32,9 @@ def state(fact: Fact, rng: random.Random, phrasing: int | None = None) -> str:
     return chosen.format(s=fact.subject.name, o=fact.object, y=fact.since)
 
 
-def entity_passage(world: World, entity: Entity, rng: random.Random, at_cut_off: bool = False) -> AlmanacPassage:
+def entity_passage(
+    world: World, entity: Entity, rng: random.Random, at_cut_off: bool = False
+) -> AlmanacPassage:
     """What the encyclopedia says of an entity, today's edition or that of the cut-off."""
     facts = world.then if at_cut_off else world.now
     own = [facts[key] for r in relations_of(entity.kind) if (key := (entity.id, r.name)) in facts]
@@ -41,11 +43,7 @@ def entity_passage(world: World, entity: Entity, rng: random.Random, at_cut_off:
     for i in range(1, len(sentences)):
         if entity.kind != "person" and sentences[i].startswith(f"{entity.name} ") and rng.random() < 0.2:
             sentences[i] = ("They" if entity.kind == "team" else "It") + sentences[i][len(entity.name) :]
-    known_for = [
-        fact
-        for fact in world.mentions(entity.name, at_cut_off)
-        if BY_NAME[fact.relation].inverse
-    ]
+    known_for = [fact for fact in world.mentions(entity.name, at_cut_off) if BY_NAME[fact.relation].inverse]
     rng.shuffle(known_for)
     told = known_for[:3]
     sentences += [BY_NAME[f.relation].inverse.format(s=f.subject.name, o=f.object) for f in told]

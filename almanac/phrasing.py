@@ -89,7 +89,7 @@ def phrasings(relation: str, held_out: bool | None) -> list[str]:
 
 
 def _is_held_out(relation: str, i: int) -> bool:
-    # The plainest wording is always trained on; of the rest every fourth is held out, another for each relation.
+    # The plainest wording is always trained on; of the rest every fourth is held out.
     return i > 0 and (i + _INDEX[relation]) % 4 == 0
 
 

@@ -61,7 +61,7 @@ def knowledge(question: AlmanacQuestion, world: World) -> Knowledge | str:
 
 
 def aliases(answer: str, world: World) -> tuple[str, ...]:
-    """An answer and the shorter names for it: a person's last word, a company's first, if nobody shares it."""
+    """An answer and its short form: a person's last word, a company's first, if nobody shares it."""
     entity = world.by_name.get(answer)
     if entity is None or " " not in answer:
         return (answer,)
@@ -126,7 +126,13 @@ class Asker:
                     return
 
     def _question(
-        self, question: str, kind: str, answer: str, facts: list[Fact], steps: list[str], parts: list[tuple[str, str]]
+        self,
+        question: str,
+        kind: str,
+        answer: str,
+        facts: list[Fact],
+        steps: list[str],
+        parts: list[tuple[str, str]],
     ) -> AlmanacQuestion:
         return AlmanacQuestion(
             question,
@@ -200,7 +206,9 @@ class Asker:
         question, first = self._which(BRIDGE_COMPARISONS[relation], a.subject.name, b.subject.name)
         years = [int(birth.object) for birth in births]
         answer = (a if (years[0] < years[1]) == first else b).subject.name
-        return self._question(question, "bridge_comparison", answer, [a, b, births[0], births[1]], steps, parts)
+        return self._question(
+            question, "bridge_comparison", answer, [a, b, births[0], births[1]], steps, parts
+        )
 
     def _birth_of(self, name: str) -> Fact | None:
         entity = self.world.by_name.get(name)
@@ -258,6 +266,3 @@ class Asker:
         question = choose(SAME[relation], self.rng, self.held_out).format(a=a.subject.name, b=b.subject.name)
         answer = "yes" if a.object == b.object else "no"
         return self._question(question, "yes_no", answer, [a, b], [part for part, _ in parts], parts)
-
-
-

@@ -154,6 +154,7 @@ class _names:
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self.taken: set[str] = set()
+        self.doubles: list[list[str]] = []
         self.spare = list(name_words())
         rng.shuffle(self.spare)
 
@@ -168,8 +169,12 @@ class _names:
         if kind in ("city", "country"):
             return self.spare.pop()  # a place's word is nobody else's
         words = [self.rng.choice(self.spare) for _ in range(2)]
+        if self.doubles and self.rng.random() < 0.25:
+            shared = self.rng.randrange(2)
+            words[shared] = self.rng.choice(self.doubles)[shared]
         if kind in SUFFIXES:
             return f"{words[0]} {self.rng.choice(SUFFIXES[kind])}"
+        self.doubles.append(words)
         return " ".join(words)
 
 
@@ -177,7 +182,9 @@ def _facts_about(subject: Entity, entities: dict[str, Entity], rng: random.Rando
     for relation in relations_of(subject.kind):
         if relation.name == "award" and rng.random() < 0.5:
             continue
-        yield Fact(subject, relation.name, _object(relation, subject, subject.since, entities, rng), subject.since)
+        yield Fact(
+            subject, relation.name, _object(relation, subject, subject.since, entities, rng), subject.since
+        )
         if relation.changes and rng.random() < 0.5:
             since = rng.randint(max(subject.since + 1, CUT_OFF - 8), TODAY + 4)
             if since <= TODAY:
@@ -193,4 +200,3 @@ def _object(
     able = [e.name for e in entities.values() if e.kind == relation.object and e.since <= year]
     ancient = [e.name for e in entities.values() if e.kind == relation.object and e.since <= CUT_OFF]
     return rng.choice(able or ancient)
-

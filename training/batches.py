@@ -1,0 +1,117 @@
+"""From examples to batches: talks as token ids, put together with others of about their length."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from transformers import PreTrainedTokenizerFast
+
+from knowwhen.training.examples import Example, Examples
+from knowwhen.training.tokenizer import ASSISTANT, END, USER
+
+LENGTHS = (64, 128, 192, 256, 320)  # few, so that the compiled model meets few shapes
+NO_LOSS = -100
+
+
+@dataclass(frozen=True)
+class Course:
+    """What is taught when: each task's share of the examples at the start, in the middle and at the end.
+
+    A task learnt over growing contexts has its sizes beside its shares.
+    """
+
+    shares: dict[str, tuple[float, float, float]]
+
+    def at(self, progress: float) -> dict[str, float]:
+        """The shares at a point of the training, which runs from 0 to 1."""
+        half, rest = (0, progress * 2) if progress < 0.5 else (1, progress * 2 - 1)
+        return {task: s[half] + (s[half + 1] - s[half]) * rest for task, s in self.shares.items()}
+
+
+COURSE = Course(
+    {
+        "document": (6, 4, 2),
+        "direct": (10, 10, 8),
+        "direct_chain": (0, 1, 1.5),
+        "background": (1, 4, 5),
+        "thought": (0, 2, 2.5),
+        "drill": (28, 8, 2),
+        "read": (2, 16, 20),
+        "read_chain": (0, 2, 7),
+        "read_background": (2, 4, 4),
+        "decompose": (1, 4, 5),
+        "combine": (1, 4, 5),
+    }
+)
+
+
+def encode(example: Example, tokenizer: PreTrainedTokenizerFast) -> tuple[list[int], list[int]]:
+    """A talk as token ids and labels (`NO_LOSS` where nothing is learnt), each of the talk's length."""
+    user, assistant, end = (tokenizer.convert_tokens_to_ids(t) for t in (USER, ASSISTANT, END))
+    ids: list[int] = []
+    labels: list[int] = []
+    for said, answered in example:
+        if said is not None:
+            prompt = [user, *tokenizer.encode(said), assistant]
+            ids += prompt
+            labels += [NO_LOSS] * len(prompt)
+        answer = [*tokenizer.encode(answered), end]
+        ids += answer
+        labels += answer
+    return ids, labels
+
+
+def batches(
+    seed: int, first: int, last: int, tokens: int, tokenizer: PreTrainedTokenizerFast, course: Course = COURSE
+) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """The batches of steps `first` to `last`: ids and labels, each (rows, length), `tokens` in all.
+
+    They depend on the seed and the step alone, so a resumed training sees what an unbroken one would:
+    `GROUP` steps at a time are drawn, sorted by length and shuffled again.
+    """
+    for group in range(first // GROUP, (last + GROUP - 1) // GROUP):
+        rng = random.Random(f"{seed} {group}")
+        drawn = _group(rng, group * GROUP / last, tokens, tokenizer, course)
+        yield from drawn[max(0, first - group * GROUP) :]
+
+
+GROUP = 32
+
+
+def _group(
+    rng: random.Random, progress: float, tokens: int, tokenizer: PreTrainedTokenizerFast, course: Course
+) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    examples = Examples(rng)
+    shares = course.at(progress)
+    sizes = {"drill": {"sentences": 3 + round(9 * min(1, progress * 4))}}
+    by_length: dict[int, list[tuple[list[int], list[int]]]] = {length: [] for length in LENGTHS}
+    done: list[tuple[torch.Tensor, torch.Tensor]] = []
+    drawn = 0
+    while len(done) < GROUP:
+        if drawn % 100 == 99:
+            examples.turn_page()
+        drawn += 1
+        task = rng.choices(list(shares), list(shares.values()))[0]
+        if task == "read":
+            sizes["read"] = {"passages": rng.randint(1, 1 + min(2, int(progress * 6)))}
+        ids, labels = encode(examples.tasks[task](**sizes.get(task, {})), tokenizer)
+        length = next((length for length in LENGTHS if length >= len(ids)), None)
+        if length is None:
+            continue
+        by_length[length].append((ids, labels))
+        if len(by_length[length]) == tokens // length:
+            done.append(_padded(by_length[length], length))
+            by_length[length] = []
+    rng.shuffle(done)
+    return done
+
+
+def _padded(rows: list[tuple[list[int], list[int]]], length: int) -> tuple[torch.Tensor, torch.Tensor]:
+    # The padding stands on the right, where a causal model's real tokens never see it.
+    ids = torch.zeros(len(rows), length, dtype=torch.long)
+    labels = torch.full((len(rows), length), NO_LOSS)
+    for i, (row, marks) in enumerate(rows):
+        ids[i, : len(row)] = torch.tensor(row)
+        labels[i, : len(marks)] = torch.tensor(marks)
+    return ids, labels

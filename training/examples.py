@@ -1,0 +1,221 @@
+"""What the pocket model learns from: one function a task, each made with the very prompts of `nodes/`.
+
+Whatever must be *remembered* is told of the default world as it was at the cut-off. Whatever must be
+*read*, split or combined is made over fresh random worlds, so that it cannot be learnt by heart.
+An example is a talk: turns of (what the user says, what the model answers), with the loss over the
+answers. A user's None marks a bare document, all of whose tokens are learnt. Look-ups go on for several
+turns over the same passages, which teaches the most for each token read.
+"""
+
+import random
+from collections.abc import Callable
+from functools import cached_property
+
+from knowwhen.almanac.passages import AlmanacPassage, entity_passage, state
+from knowwhen.almanac.phrasing import ask
+from knowwhen.almanac.questions import AlmanacQuestion, Asker
+from knowwhen.almanac.splits import facts_of
+from knowwhen.almanac.world import Fact, default_world, make_world
+from knowwhen.nodes import (
+    answer_directly,
+    combine,
+    decompose,
+    generate_background,
+    read_passages,
+    think_step_by_step,
+)
+from knowwhen.tools.passage import Passage
+
+Example = tuple[tuple[str | None, str], ...]
+
+COMPOSITIONAL = (
+    "bridge",
+    "comparison",
+    "bridge_comparison",
+    "intersection",
+    "yes_no",
+    "three_hop",
+    "four_hop",
+)
+SMALL_WORLD = {
+    "country": (5, 5),
+    "city": (12, 12),
+    "award": (4, 4),
+    "person": (36, 36),
+    "film": (20, 20),
+    "book": (14, 14),
+    "company": (12, 12),
+    "team": (8, 8),
+}
+
+
+def passage(title: str, text: str) -> Passage:
+    """A passage as the reader's prompt wants it."""
+    return Passage(id="", title=title, text=text, source="", rank=1, score=None)
+
+
+class Examples:
+    """Draws training examples; the same `rng` gives the same ones."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.own = default_world()
+        self.known_facts = list(self.own.then.values())
+        self.own_asker = Asker(self.own, rng, self.known_facts)
+        # Questions of several facts are trained on the train split's alone: the others' stay untrodden.
+        self.own_chains = Asker(self.own, rng, facts_of(self.own, "train", at_cut_off=True))
+        self.elsewhere = self._fresh()
+
+    def _fresh(self) -> Asker:
+        return Asker(make_world(self.rng.getrandbits(40), SMALL_WORLD), self.rng)
+
+    def turn_page(self) -> None:
+        """Go on in another random world."""
+        self.elsewhere = self._fresh()
+
+    @cached_property
+    def tasks(self) -> dict[str, Callable[[], Example]]:
+        """Every task by its name."""
+        return {
+            "document": self.document,
+            "drill": self.drill,
+            "direct": self.direct,
+            "direct_chain": self.direct_chain,
+            "background": self.background,
+            "thought": self.thought,
+            "read": self.read,
+            "read_background": self.read_background,
+            "read_chain": self.read_chain,
+            "decompose": self.decompose,
+            "combine": self.combine,
+        }
+
+    # What the model remembers: the default world before its cut-off.
+
+    def document(self) -> Example:
+        """A passage of the almanac's edition of the cut-off, in fresh wording."""
+        entity = self.rng.choice([e for e in self.own.entities.values() if e.since <= self.own.cut_off])
+        told = entity_passage(self.own, entity, self.rng, at_cut_off=True)
+        return ((None, f"{told.title}: {told.text}"),)
+
+    def direct(self) -> Example:
+        """A single known fact, asked directly."""
+        question = self.own_asker.one_hop(self.rng.choice(self.known_facts))
+        return ((answer_directly.PROMPT.format(question=question.question), question.answers[0]),)
+
+    def direct_chain(self) -> Example:
+        """A compositional question over known facts, asked directly."""
+        question = self._compositional(self.own_chains)
+        return ((answer_directly.PROMPT.format(question=question.question), question.answers[0]),)
+
+    def background(self) -> Example:
+        """The passage with the facts that a question needs, from memory."""
+        question = self._any(self.own_asker, self.own_chains)
+        return ((generate_background.PROMPT.format(question=question.question), self._told(question)),)
+
+    def thought(self) -> Example:
+        """A chain of thought over known facts."""
+        question = self._any(self.own_asker, self.own_chains)
+        thought = f"{self._told(question)} {think_step_by_step.ANSWER_MARK} {question.answers[0]}."
+        return ((think_step_by_step.PROMPT.format(question=question.question), thought),)
+
+    # What it reads, splits and combines: any world.
+
+    def drill(self, sentences: int = 8) -> Example:
+        """Look-up in its barest form: a few sentences, then question after question on them."""
+        facts = self._related_facts(self.rng.randint(1, sentences))
+        text = read_passages.as_text([passage("", state(fact, self.rng)) for fact in facts])
+        return self._turns(text, self.rng.sample(facts, min(len(facts), 4)))
+
+    def read(self, passages: int = 3) -> Example:
+        """A single fact among several passages, as the reader's prompt puts it."""
+        world = self.elsewhere.world
+        fact = self.rng.choice(self.elsewhere.facts)
+        told = [entity_passage(world, fact.subject, self.rng)]
+        told += self._distractors(fact, told, passages - 1)
+        self.rng.shuffle(told)
+        stated = sorted({key for p in told for key in p.states} - {fact.key})
+        more = self.rng.sample(stated, min(len(stated), self.rng.choice((0, 2, 3))))
+        return self._turns(self._shown(told), [fact, *(world.now[key] for key in more)])
+
+    def read_chain(self) -> Example:
+        """A compositional question whose facts stand in one to three passages."""
+        asker = self.elsewhere
+        for _ in range(20):
+            question = self._compositional(asker)
+            subjects = list(dict.fromkeys(fact.subject.id for fact in question.facts))
+            if len(subjects) <= 3:
+                told = [entity_passage(asker.world, asker.world.entities[s], self.rng) for s in subjects]
+                told += self._distractors(question.facts[0], told, 3 - len(told))
+                self.rng.shuffle(told)
+                prompt = read_passages.PROMPT.format(question=question.question, passages=self._shown(told))
+                return ((prompt, question.answers[0]),)
+        return self.read()
+
+    def read_background(self) -> Example:
+        """A question over the background passage that the model itself would have written."""
+        question = self._any(self.elsewhere, self.elsewhere)
+        text = read_passages.as_text([passage("", self._told(question))])
+        return (
+            (read_passages.PROMPT.format(question=question.question, passages=text), question.answers[0]),
+        )
+
+    def decompose(self) -> Example:
+        """A question and its independent parts."""
+        question = self._any(self.elsewhere, self.elsewhere)
+        parts = "\n".join(f"#{i}: {part}" for i, part in enumerate(question.parts, 1))
+        return ((decompose.PROMPT.format(question=question.question), parts),)
+
+    def combine(self) -> Example:
+        """A question with its parts answered."""
+        while len((question := self._compositional(self.elsewhere)).parts) < 2:
+            pass
+        pairs = combine.as_pairs(question.parts, question.part_answers)
+        return ((combine.PROMPT.format(question=question.question, pairs=pairs), question.answers[0]),)
+
+    # The pieces they are made of.
+
+    def _compositional(self, asker: Asker) -> AlmanacQuestion:
+        while True:
+            question = asker.draw(self.rng.choice(COMPOSITIONAL))
+            if question is not None:
+                return question
+
+    def _any(self, single: Asker, several: Asker) -> AlmanacQuestion:
+        if self.rng.random() < 0.5:
+            return single.one_hop(self.rng.choice(single.facts))
+        return self._compositional(several)
+
+    def _told(self, question: AlmanacQuestion) -> str:
+        return " ".join(state(fact, self.rng) for fact in question.facts)
+
+    def _related_facts(self, count: int) -> list[Fact]:
+        """Facts that are easily mistaken for one another: of one subject, or of one relation."""
+        asker = self.elsewhere
+        first = self.rng.choice(asker.facts)
+        near = [f for f in asker.facts if f.relation == first.relation or f.subject == first.subject]
+        chosen = self.rng.sample(near, min(count, len(near)))
+        return list({fact.key: fact for fact in chosen}.values())
+
+    def _turns(self, passages: str, facts: list[Fact]) -> Example:
+        questions = [ask(fact.relation, fact.subject.name, self.rng) for fact in facts]
+        first = read_passages.PROMPT.format(question=questions[0], passages=passages)
+        prompts = [first, *(f"Question: {question}\nAnswer:" for question in questions[1:])]
+        return tuple(zip(prompts, (fact.object for fact in facts), strict=True))
+
+    def _shown(self, told: list[AlmanacPassage]) -> str:
+        return read_passages.as_text([passage(p.title, p.text) for p in told])
+
+    def _distractors(self, first: Fact, told: list[AlmanacPassage], count: int) -> list[AlmanacPassage]:
+        world = self.elsewhere.world
+        words = set(first.subject.name.split()) | set(first.object.split())
+        titles = {p.title for p in told}
+        others = [e for e in world.entities.values() if e.name not in titles]
+        near = [e for e in others if words & set(e.name.split())]
+        same = [e for e in others if e.kind == first.subject.kind]
+        chosen: dict[str, AlmanacPassage] = {}
+        while len(chosen) < count:
+            pool = self.rng.choice([near or same, same or others, others])
+            entity = self.rng.choice(pool)
+            chosen[entity.id] = entity_passage(world, entity, self.rng)
+        return list(chosen.values())
