@@ -7,13 +7,6 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
-from knowwhen.models.capability import Capability, describe, require
-from knowwhen.models.cost import NO_COST, Cost, add_costs
-from knowwhen.models.errors import CapabilityError, ModelError, RetrievalError, SettingsError
-from knowwhen.models.faults import Fault
-from knowwhen.models.reply import Reply, Retrieved, TokenLogprob, read_logprobs
-from knowwhen.models.retrying import patiently
-from knowwhen.models.sampling import Sampling, prepared
 from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
@@ -22,6 +15,14 @@ from langchain_core.prompt_values import ChatPromptValue
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables.config import ensure_config
 from pydantic import SecretStr
+
+from knowwhen.models.capability import Capability, describe, require
+from knowwhen.models.cost import NO_COST, Cost, add_costs
+from knowwhen.models.errors import CapabilityError, ModelError, RetrievalError, SettingsError
+from knowwhen.models.faults import Fault
+from knowwhen.models.reply import Reply, Retrieved, TokenLogprob, read_logprobs
+from knowwhen.models.retrying import patiently
+from knowwhen.models.sampling import Sampling, prepared
 
 COUNT_FIELDS = ("k", "top_k", "top_k_results", "max_results")  # how retrievers name the number of passages
 

@@ -29,7 +29,7 @@ WAYS_OUT = {
 }
 SECRETS = [  # which servers and clients echo: bearer tokens, keys of the usual forms, keys and users in URLs
     (re.compile(r"(?i)(bearer\s+)\S+"), r"\1…"),
-    (re.compile(r"\b(?:sk|pk|rk|gsk|xai|hf|tvly|pplx|nvapi|AIza)[-_*A-Za-z0-9]{6,}"), "…"),
+    (re.compile(r"\b(?:(?:sk|pk|rk|gsk|xai|hf|tvly|pplx|nvapi)[-_]|AIza)[-_*A-Za-z0-9]{6,}"), "…"),
     (re.compile(r"(?i)\b((?:api[-_]?key|key|token|secret)=)[^\s&'\"]+"), r"\1…"),
     (re.compile(r"://[^/\s@]+@"), "://…@"),
 ]
@@ -71,7 +71,7 @@ class Fault:
             return (
                 "give it a longer timeout"
                 if self.timed_out
-                else "check that its server runs and that base_url is right"
+                else "check the network, the address (base_url) and that the server runs"
             )
         return WAYS_OUT.get(self.status, "try again later" if self.status >= 500 else "change the request")
 

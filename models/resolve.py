@@ -4,10 +4,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from knowwhen.models.errors import ModelError, SettingsError
-from knowwhen.models.faults import shortened
 from langchain_core.language_models import BaseChatModel
 from pydantic import SecretStr
+
+from knowwhen.models.errors import ModelError, SettingsError
+from knowwhen.models.faults import shortened
 
 ModelLike = BaseChatModel | str
 

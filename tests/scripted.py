@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from knowwhen.models.capability import Capability
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import PrivateAttr
+
+from knowwhen.models.capability import Capability
 
 Text = str | tuple[str, float]  # a text, or a text with the mean probability of its tokens
 ScriptedReply = Text | Exception | list[Text]  # a list: the samples of one request

@@ -4,8 +4,6 @@ import asyncio
 from typing import Annotated, Any
 
 import pytest
-from knowwhen.models import NO_COST, Capability, Cost, Door, add_costs
-from knowwhen.models.errors import CapabilityError, SettingsError
 from langchain_core.callbacks import BaseCallbackHandler, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.messages import HumanMessage, SystemMessage
@@ -14,6 +12,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 from scripted import ScriptedChat
 from typing_extensions import TypedDict
+
+from knowwhen.models import NO_COST, Capability, Cost, Door, add_costs
+from knowwhen.models.errors import CapabilityError, SettingsError
 
 QUESTIONS = 50
 
@@ -104,14 +105,14 @@ def test_abatch_gives_every_question_its_own_cost() -> None:
 
 
 def test_the_bound_holds_and_is_reached_over_nested_graphs_and_fifty_questions() -> None:
-    model = ScriptedChat(echo, delay=0.01)
+    model = ScriptedChat(echo, delay=0.03)
     graph = tree(Door(model, Shelf(), max_concurrency=5))
     graph.batch(inputs(), {"max_concurrency": QUESTIONS})
     assert model.most_in_flight == 5
 
 
 def test_the_bound_holds_and_is_reached_in_the_doors_threads() -> None:
-    model = ScriptedChat(echo, delay=0.01)
+    model = ScriptedChat(echo, delay=0.05)
     door = Door(model, max_concurrency=12)
 
     async def ask_all() -> list[Cost]:

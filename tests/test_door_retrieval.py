@@ -3,14 +3,15 @@
 from typing import Any
 
 import pytest
-from knowwhen.models import Door
-from knowwhen.models.errors import RetrievalError, SettingsError
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import InMemoryVectorStore
 from scripted import ScriptedChat
+
+from knowwhen.models import Door
+from knowwhen.models.errors import RetrievalError, SettingsError
 
 SHELF = [Document(f"passage {i}") for i in range(8)]
 

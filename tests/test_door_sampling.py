@@ -7,13 +7,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from knowwhen.models import Door
-from knowwhen.models.errors import CapabilityError, ModelError
-from knowwhen.models.sampling import Sampling, prepared
 from langchain_anthropic import ChatAnthropic
 from langchain_ollama import ChatOllama
 from langchain_openai import ChatOpenAI
 from scripted import ScriptedChat
+
+from knowwhen.models import Door
+from knowwhen.models.errors import CapabilityError, ModelError
+from knowwhen.models.sampling import Sampling, prepared
 
 EVERYTHING: dict[str, Any] = {
     "temperature": 0.7,

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from knowwhen.models import NO_COST, ChatTransformers, Cost, Door, resolve_model
-from knowwhen.models.errors import CapabilityError, ModelError
 from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
 from langgraph.graph import START, StateGraph
@@ -20,6 +18,9 @@ from openai_server import Server, serve
 from scripted import ScriptedChat
 from tiny_models import save_tiny_model
 from typing_extensions import TypedDict
+
+from knowwhen.models import NO_COST, ChatTransformers, Cost, Door, resolve_model
+from knowwhen.models.errors import CapabilityError, ModelError
 
 ONE_CALL = {**NO_COST, "model_calls": 1, "sequences": 1}
 
@@ -199,7 +200,7 @@ def test_a_lasting_failure_is_given_up_after_the_attempts_allowed(ours: Any) -> 
 def test_a_server_that_is_not_there_is_named(ours: Any) -> None:
     with serve(ScriptedChat(yes)) as server:
         pass
-    with pytest.raises(ModelError, match=r"could not be reached 2 times .* base_url is right$"):
+    with pytest.raises(ModelError, match=r"could not be reached 2 times .* server runs$"):
         Door(ours(server), max_attempts=2).ask("is it so")
 
 

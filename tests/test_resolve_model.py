@@ -2,10 +2,10 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from knowwhen.models import ChatTransformers, ModelError, SettingsError, resolve_model
 from langchain_anthropic import ChatAnthropic
 from langchain_ollama import ChatOllama
 from langchain_openai import ChatOpenAI
@@ -13,6 +13,8 @@ from scripted import ScriptedChat
 from tiny_models import save_tiny_model
 
 from knowwhen import models
+from knowwhen.models import ChatTransformers, ModelError, SettingsError, resolve_model
+from knowwhen.models.pocket import pocket
 
 KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "ANTHROPIC_API_KEY", "OLLAMA_HOST")
 
@@ -80,6 +82,27 @@ def test_a_transformers_string_names_a_folder(tmp_path: Path) -> None:
     model = resolve_model(f"transformers:{tiny_llama}")
     assert isinstance(model, ChatTransformers)
     assert model.path == str(tiny_llama)
+
+
+@pytest.fixture
+def package_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder in place of the package's own."""
+    monkeypatch.setattr("knowwhen.models.pocket.files", lambda package: tmp_path)
+    pocket.cache_clear()
+    yield tmp_path
+    pocket.cache_clear()
+
+
+def test_the_pocket_model_is_the_packages_own_folder_and_one_for_the_process(package_folder: Path) -> None:
+    save_tiny_model(package_folder / "pocket")
+    model = resolve_model("pocket")
+    assert isinstance(model, ChatTransformers)
+    assert model.path == str(package_folder / "pocket")
+    assert resolve_model("pocket") is model
+
+
+def test_a_package_without_the_pocket_model_says_how_to_get_it(package_folder: Path) -> None:
+    assert "knowwhen train pocket" in refused("pocket")
 
 
 def test_a_bare_folder_is_told_its_prefix(tmp_path: Path) -> None:

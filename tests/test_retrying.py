@@ -10,10 +10,11 @@ import ollama
 import openai
 import pytest
 import requests
+from langchain_core.exceptions import ModelTimeoutError
+
 from knowwhen.models.errors import ModelError, SettingsError
 from knowwhen.models.faults import LONGEST_WAIT, Fault, fault_of
 from knowwhen.models.retrying import patiently
-from langchain_core.exceptions import ModelTimeoutError
 
 URL = "http://127.0.0.1/v1"
 STATUS_CLASSES = {
@@ -183,6 +184,11 @@ def test_no_key_is_repeated(said: str, secret: str) -> None:
     report = fault_of(from_openai(401, {"message": said})).report(1, ["plainwordskey"])
     assert secret not in report
     assert "check its API key" in report
+
+
+def test_ordinary_words_are_repeated_as_they_are() -> None:
+    said = "skipping: the pkgconfig key, xaiohm and a sketch of hfs+ are missing"
+    assert said in fault_of(from_openai(400, {"message": said})).report(1)
 
 
 def test_a_web_page_instead_of_an_answer_stays_one_short_line() -> None:
