@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from knowwhen.models.cost import Cost
 from langchain_core.documents import Document
+
+from knowwhen.models.cost import Cost
 
 
 @dataclass(frozen=True)

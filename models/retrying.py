@@ -4,9 +4,10 @@ import random
 from collections.abc import Callable
 from typing import TypeVar
 
+from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
+
 from knowwhen.models.errors import KnowwhenError
 from knowwhen.models.faults import Fault, fault_of
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
 FIRST_PAUSE = 0.5  # seconds before the second attempt; doubles with each further one
 LONGEST_PAUSE = 20.0  # seconds

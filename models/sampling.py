@@ -3,8 +3,9 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from knowwhen.models.errors import SettingsError
 from langchain_core.language_models import BaseChatModel
+
+from knowwhen.models.errors import SettingsError
 
 FIELDS = {  # what LangChain's integrations call each parameter
     "n": ("n",),
