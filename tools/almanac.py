@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from filelock import FileLock
+
 from knowwhen.models.errors import RetrievalError
 from knowwhen.tools.entry import Entry
 from knowwhen.tools.index import build_index

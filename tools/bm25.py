@@ -3,10 +3,11 @@
 from collections import Counter
 
 import tantivy
+from langchain_core.documents import Document
+
 from knowwhen.tools.analyzer import Analyzer
 from knowwhen.tools.retriever import PassageRetriever
 from knowwhen.tools.store import PassageStore
-from langchain_core.documents import Document
 
 
 class BM25Retriever(PassageRetriever):

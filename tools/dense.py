@@ -1,10 +1,11 @@
 """Dense retrieval: the passages whose vectors are nearest to the question's."""
 
+from langchain_core.documents import Document
+
 from knowwhen.tools.encoder import Encoder
 from knowwhen.tools.retriever import PassageRetriever
 from knowwhen.tools.store import PassageStore
 from knowwhen.tools.vectors import VectorStore
-from langchain_core.documents import Document
 
 
 class DenseRetriever(PassageRetriever):

@@ -1,9 +1,10 @@
 """Reciprocal-rank fusion: several rankings become one (Cormack, Clarke and Büttcher, 2009)."""
 
-from knowwhen.tools.retriever import PassageRetriever
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import Field
+
+from knowwhen.tools.retriever import PassageRetriever
 
 
 class FusionRetriever(PassageRetriever):

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
+
 from knowwhen.models.errors import RetrievalError
 from knowwhen.tools.manifest import GENERATION, MANIFEST, read_manifest
 

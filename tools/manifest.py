@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 from typing import Literal
 
+from pydantic import BaseModel, Field, ValidationError
+
 from knowwhen.models.errors import RetrievalError
 from knowwhen.tools.analyzer import Analyzer
-from pydantic import BaseModel, Field, ValidationError
 
 MANIFEST = "manifest.json"
 FORMAT = "knowwhen index"

@@ -3,13 +3,14 @@
 import threading
 from collections.abc import Callable, Sequence
 
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from pydantic import Field
+
 from knowwhen.models.errors import RetrievalError, SettingsError
 from knowwhen.tools.encoder import Encoder
 from knowwhen.tools.fusion import with_score
 from knowwhen.tools.retriever import PassageRetriever
-from langchain_core.documents import Document
-from langchain_core.retrievers import BaseRetriever
-from pydantic import Field
 
 Scorer = Callable[[str, Sequence[Document]], Sequence[float]]
 """From a question and n passages to n scores, higher is better."""

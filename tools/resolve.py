@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from langchain_core.retrievers import BaseRetriever
+
 from knowwhen.models.errors import SettingsError
 from knowwhen.tools.almanac import almanac_retriever
 from knowwhen.tools.opening import open_index
 from knowwhen.tools.web import google, tavily, wikipedia
-from langchain_core.retrievers import BaseRetriever
 
 RetrieverLike = BaseRetriever | str | Path
 

@@ -3,11 +3,12 @@
 from abc import abstractmethod
 from typing import Any
 
-from knowwhen.models.errors import SettingsError
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field
+
+from knowwhen.models.errors import SettingsError
 
 
 class PassageRetriever(BaseRetriever):
@@ -30,4 +31,5 @@ class PassageRetriever(BaseRetriever):
         count = self.k if k is None else k
         if count < 1:
             raise SettingsError(f"k is the number of passages to return, at least 1, not {count}")
-        return self.search(query, count)
+        # Half a surrogate pair, as a broken \u escape leaves it, is no text that could be searched for.
+        return self.search(query.encode(errors="replace").decode(), count)

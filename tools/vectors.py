@@ -9,6 +9,7 @@ from typing import Any
 
 import faiss
 import numpy as np
+
 from knowwhen.models.errors import RetrievalError
 from knowwhen.tools.encoder import Vectors
 

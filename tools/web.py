@@ -5,10 +5,11 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from knowwhen.models.errors import RetrievalError, SettingsError
-from knowwhen.tools.retriever import PassageRetriever
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
+
+from knowwhen.models.errors import RetrievalError, SettingsError
+from knowwhen.tools.retriever import PassageRetriever
 
 
 def wikipedia() -> BaseRetriever:

@@ -47,7 +47,8 @@ def build(
     if encoder and kind == "bm25":
         raise typer.BadParameter("an encoder is for --kind dense or hybrid")
     bad = BadEntries(skip_bad)
-    manifest = build_index(shown(Corpus(files, bad)), out, kind=kind, encoder=encoder, bad=bad)
+    with shown(Corpus(files, bad)) as entries:
+        manifest = build_index(entries, out, kind=kind, encoder=encoder, bad=bad)
     _report(out, manifest, bad)
 
 
@@ -64,7 +65,8 @@ def add(
     from knowwhen.tools.index import add_to_index
 
     bad = BadEntries(skip_bad)
-    manifest = add_to_index(shown(Corpus(files, bad)), corpus, bad=bad)
+    with shown(Corpus(files, bad)) as entries:
+        manifest = add_to_index(entries, corpus, bad=bad)
     _report(corpus, manifest, bad)
 
 
