@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Self
 
 import torch
-from knowwhen.models.errors import ModelError
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from knowwhen.models.errors import ModelError
 
 
 class Decoding(BaseModel):
@@ -118,5 +119,8 @@ def sample(logits: torch.Tensor, decoding: Decoding, draws: list[float]) -> torc
         last = torch.searchsorted(mass, nucleus).clamp_(max=mass.shape[-1] - 1)
         total = mass.gather(-1, last).squeeze(-1)
     targets = torch.tensor(draws, dtype=mass.dtype, device=mass.device) * total
-    picked = torch.searchsorted(mass, targets[:, None], right=True).clamp_(max=mass.shape[-1] - 1)
+    below = torch.minimum(
+        targets, total.nextafter(torch.zeros_like(total))
+    )  # a draw next to 1 rounds up to 1
+    picked = torch.searchsorted(mass, below[:, None], right=True)
     return (picked if order is None else order.gather(-1, picked)).squeeze(-1)

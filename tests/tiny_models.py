@@ -62,8 +62,12 @@ def save_tiny_model(
     layers: int = 2,
     context: int = 512,
     seed: int = 0,
+    endless: bool = False,
 ) -> Path:
-    """Save a random model of `family` with its tokenizer to `folder` and return the folder."""
+    """Save a random model of `family` with its tokenizer to `folder` and return the folder.
+
+    One that is `endless` gives its end token the logit 0, which is never the likeliest.
+    """
     tokenizer = tiny_tokenizer(template)
     shape = {
         "vocab_size": len(tokenizer),
@@ -87,6 +91,8 @@ def save_tiny_model(
             model = Qwen2ForCausalLM(Qwen2Config(**shape))
         else:
             model = MistralForCausalLM(MistralConfig(**shape, sliding_window=16))
+    if endless:
+        model.lm_head.weight.data[tokenizer.eos_token_id] = 0.0
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
@@ -102,6 +108,12 @@ def tiny_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tiny_llama_without_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of a tiny Llama without a chat template."""
     return save_tiny_model(tmp_path_factory.mktemp("tiny") / "llama-plain", template=False)
+
+
+@pytest.fixture(scope="session")
+def endless_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of a tiny Llama with a long context whose greedy answers never end."""
+    return save_tiny_model(tmp_path_factory.mktemp("tiny") / "endless", context=100_000, endless=True)
 
 
 @pytest.fixture(scope="session", params=FAMILIES)
