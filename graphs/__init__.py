@@ -1,1 +1,26 @@
 """One method, one file, one compiled graph."""
+
+from knowwhen.graphs.chain_of_thought import chain_of_thought
+from knowwhen.graphs.direct import direct
+from knowwhen.graphs.generate_then_read import generate_then_read
+from knowwhen.graphs.method import Method
+from knowwhen.graphs.retrieve_then_read import retrieve_then_read
+from knowwhen.graphs.self_dc import self_dc
+
+METHODS = {
+    "direct": direct,
+    "chain_of_thought": chain_of_thought,
+    "generate_then_read": generate_then_read,
+    "retrieve_then_read": retrieve_then_read,
+    "self_dc": self_dc,
+}
+
+__all__ = [
+    "METHODS",
+    "Method",
+    "chain_of_thought",
+    "direct",
+    "generate_then_read",
+    "retrieve_then_read",
+    "self_dc",
+]

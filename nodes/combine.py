@@ -1,5 +1,12 @@
 """Combination: answer a question from its sub-questions and their answers (Self-DC, Table 21)."""
 
+from collections.abc import Sequence
+
+from knowwhen.models.door import Door
+from knowwhen.nodes.node import Node, Update, as_node
+from knowwhen.nodes.settings import Settings
+from knowwhen.nodes.state import State, step_of
+
 PROMPT = """\
 Question: {question}
 These smaller questions have been answered:
@@ -9,6 +16,25 @@ Question: {question}
 Answer:"""
 
 
-def as_pairs(questions: list[str], answers: list[str]) -> str:
+def as_pairs(questions: Sequence[str], answers: Sequence[str]) -> str:
     """The lines that show the model each sub-question with its answer."""
     return "\n".join(f"#{i}: {q} {a}" for i, (q, a) in enumerate(zip(questions, answers, strict=True), 1))
+
+
+def combine(door: Door, settings: Settings, prompt: str = PROMPT) -> Node:
+    """The node that answers a decomposed question from its parts' answers."""
+
+    def combine(state: State) -> Update:
+        pairs = as_pairs(state["parts"], state["part_answers"])
+        reply = door.ask(
+            prompt.format(question=state["question"], pairs=pairs), **settings.of_this_run().sampling()
+        )
+        answer = reply.text.strip()
+        return {
+            "answer": answer,
+            "explanation": f"combined from\n{pairs}",
+            "steps": [step_of(state, "decompose", answer)],
+            "cost": reply.cost,
+        }
+
+    return as_node(door, combine)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from knowwhen.training.batches import COURSE, NO_LOSS, Course, batches
 from knowwhen.training.tokenizer import train_tokenizer
@@ -68,9 +68,10 @@ class Trainer:
 
     def __init__(self, folder: Path, plan: Plan, compiled: bool = True) -> None:
         torch.manual_seed(plan.seed)
+        folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.plan = folder, plan
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.tokenizer = train_tokenizer()
+        self.tokenizer = self._tokenizer()
         self.model = LlamaForCausalLM(pocket_config(len(self.tokenizer))).to(self.device)
         self.body = torch.compile(self.model.model, dynamic=False) if compiled else self.model.model
         named = list(self.model.named_parameters())
@@ -81,9 +82,15 @@ class Trainer:
             torch.optim.AdamW(others, lr=plan.rate, betas=(0.9, 0.98), weight_decay=0.0),
         ]
         self.step = 0
-        folder.mkdir(parents=True, exist_ok=True)
         if (folder / "state.pt").exists():
             self._resume()
+
+    def _tokenizer(self) -> PreTrainedTokenizerFast:
+        # A prompt may change between two pieces of one training; its tokens must not.
+        kept = self.folder / "tokenizer"
+        if not kept.exists():
+            train_tokenizer().save_pretrained(kept)
+        return PreTrainedTokenizerFast.from_pretrained(kept)
 
     def _resume(self) -> None:
         state = torch.load(self.folder / "state.pt", map_location=self.device, weights_only=True)

@@ -21,7 +21,7 @@ from knowwhen.nodes import (
     decompose,
     generate_background,
     read_passages,
-    state_confidence,
+    score_confidence,
     think_step_by_step,
 )
 
@@ -46,7 +46,7 @@ PROMPTS = (
     answer_directly.PROMPT,
     think_step_by_step.PROMPT,
     think_step_by_step.ANSWER_MARK,
-    state_confidence.PROMPT,
+    score_confidence.PROMPT,
     generate_background.PROMPT,
     read_passages.PROMPT,
     decompose.PROMPT,

@@ -1,0 +1,128 @@
+"""Self-DC: generate what the model knows, retrieve what it does not, divide what it half knows.
+
+The graph is Figure 3: a confidence c, and by the band (α−β, α+β) one of three ways. A divided question's
+parts are answered by the same graph again, all at once, down to depth t; then their answers are combined.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from langchain_core.runnables import Runnable, RunnableLambda
+from langgraph.graph import END, START
+from langgraph.types import Send
+
+from knowwhen.graphs.method import Builder, Method, ModelLike, begin, with_prompts
+from knowwhen.models.door import Door
+from knowwhen.models.resolve import resolve_model
+from knowwhen.nodes import combine, decompose, generate_background, read_passages, score_confidence
+from knowwhen.nodes.answer_directly import PROMPT as DIRECT_PROMPT
+from knowwhen.nodes.retrieve import retrieve
+from knowwhen.nodes.settings import ReadingSettings, with_defaults
+from knowwhen.nodes.solve import each_part, solve
+from knowwhen.nodes.state import Question, State
+from knowwhen.tools.resolve import RetrieverLike, resolve_retriever
+
+PROMPTS = {
+    "answer_directly": DIRECT_PROMPT,
+    "score_confidence": score_confidence.PROMPT,
+    "generate_background": generate_background.PROMPT,
+    "read_passages": read_passages.PROMPT,
+    "decompose": decompose.PROMPT,
+    "combine": combine.PROMPT,
+}
+
+
+class SelfDCSettings(score_confidence.BandSettings, decompose.DecompositionSettings, ReadingSettings):
+    """The settings of Self-DC.
+
+    `alpha`, `beta` and `confidence` default to what the paper found best for gpt-3.5-turbo-1106 (section
+    6.1); thresholds belong to a model and an estimator, so choose them anew for another one.
+    """
+
+
+def self_dc(
+    model: ModelLike = "pocket",
+    retriever: RetrieverLike = "almanac",
+    *,
+    prompts: Mapping[str, str] | None = None,
+    max_concurrency: int = 16,
+    **settings: Any,
+) -> Method:
+    """Build Self-DC (Self-DC, Figure 3).
+
+    Args:
+        model: a chat model, `pocket`, `transformers:<folder or hub id>` or any string that LangChain knows.
+        retriever: a retriever, `almanac`, the folder of a built index, `wikipedia`, `tavily` or `google`.
+        prompts: the user's own, by name: the keys of `PROMPTS`.
+        max_concurrency: model requests in flight at once, over the whole tree and all questions.
+        settings: fields of `SelfDCSettings`.
+
+    Raises:
+        CapabilityError: `confidence="probability"` and the model reports no log-probabilities.
+        SettingsError: a setting or prompt is out of its range.
+        ModelError: the model cannot be had.
+        RetrievalError: the index cannot be had.
+    """
+    defaults = with_defaults(SelfDCSettings, settings)()
+    wording = with_prompts(PROMPTS, prompts)
+    door = Door(
+        resolve_model(model),
+        resolve_retriever(retriever),
+        needs=score_confidence.NEEDS[defaults.confidence],
+        asked_by=f"self_dc's confidence={defaults.confidence!r}",
+        max_concurrency=max_concurrency,
+    )
+
+    # A graph that calls itself is built twice: the one returned shows the one that recurs as its subgraph.
+    solver: Method | None = None
+    itself: Runnable[Any, Any] = RunnableLambda(lambda _: solver)
+    solver = _wired(door, defaults, wording, itself, State).compile(name="self_dc")
+    return _wired(door, defaults, wording, solver, Question).compile(name="self_dc")
+
+
+def _wired(
+    door: Door,
+    defaults: SelfDCSettings,
+    wording: Mapping[str, str],
+    solver: Runnable[Any, Any],
+    input_schema: type,
+) -> Builder:
+    graph = begin(defaults, input_schema)
+    graph.add_node(
+        "score_confidence",
+        score_confidence.score_confidence(
+            door, defaults, wording["score_confidence"], wording["answer_directly"]
+        ),
+    )
+    graph.add_node(
+        "generate_background",
+        generate_background.generate_background(door, defaults, wording["generate_background"]),
+    )
+    graph.add_node("decompose", decompose.decompose(door, defaults, wording["decompose"]))
+    graph.add_node("retrieve", retrieve(door, defaults))
+    graph.add_node("read_passages", read_passages.read_passages(door, defaults, wording["read_passages"]))
+    graph.add_node("solve", solve(solver))
+    graph.add_node("combine", combine.combine(door, defaults, wording["combine"]))
+    graph.add_edge(START, "score_confidence")
+    graph.add_conditional_edges(
+        "score_confidence",
+        by_band,
+        {"generate": "generate_background", "decompose": "decompose", "retrieve": "retrieve"},
+    )
+    graph.add_edge("generate_background", "read_passages")
+    graph.add_edge("retrieve", "read_passages")
+    graph.add_conditional_edges("decompose", each_part_or_retrieve, ["solve", "retrieve"])
+    graph.add_edge("solve", "combine")
+    graph.add_edge("read_passages", END)
+    graph.add_edge("combine", END)
+    return graph
+
+
+def by_band(state: State) -> Literal["generate", "decompose", "retrieve"]:
+    """The way that the gate has chosen."""
+    return state["route"]  # type: ignore[return-value]  # the gate knows these three only
+
+
+def each_part_or_retrieve(state: State) -> list[Send] | Literal["retrieve"]:
+    """The parts of a divided question, or retrieval of one that could not be divided."""
+    return "retrieve" if state["route"] == "retrieve" else each_part(state)

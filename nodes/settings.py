@@ -1,0 +1,80 @@
+"""Settings that several methods share; a method's own settings inherit what it needs.
+
+They are a graph's context schema: a server shows them with their bounds, and a run may change them.
+"""
+
+from typing import Any, Self, TypeVar
+
+from langgraph.runtime import get_runtime
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from knowwhen.models.errors import SettingsError
+
+S = TypeVar("S", bound="Settings")
+
+
+class Settings(BaseModel):
+    """How the model is sampled."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    temperature: float = Field(0.1, ge=0, le=2, description="Sampling temperature; 0 is greedy")
+    top_p: float = Field(0.1, gt=0, le=1, description="Probability mass that is sampled from")
+    max_tokens: int = Field(256, ge=1, description="Longest reply of the model, in tokens")
+
+    def sampling(self) -> dict[str, Any]:
+        """The model's sampling parameters, as the door takes them."""
+        return {
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "max_tokens": self.max_tokens,
+        }
+
+    def of_this_run(self) -> Self:
+        """What the running graph's caller has set, else these."""
+        # A nested graph inherits its parent's context, whatever its type.
+        context = get_runtime().context
+        return context if isinstance(context, type(self)) else self
+
+
+class ReadingSettings(Settings):
+    """How the model is sampled, and how many passages it reads."""
+
+    passages: int = Field(3, ge=1, le=100, description="How many passages are retrieved for a question")
+
+
+def with_defaults(settings: type[S], given: dict[str, Any]) -> type[S]:
+    """A subclass of a method's settings whose defaults are the ones given, checked.
+
+    Raises:
+        SettingsError: a name is unknown or a value out of its range; says which and what is allowed.
+    """
+    try:
+        checked = settings(**given)
+    except ValidationError as error:
+        raise SettingsError(_one_line(error, settings)) from None
+    fields: dict[str, Any] = {}
+    for name in given:
+        field = settings.model_fields[name]
+        fields[name] = (
+            field.annotation,
+            Field(getattr(checked, name), description=field.description, **_bounds(field.metadata)),
+        )
+    return create_model(settings.__name__, __base__=settings, __doc__=settings.__doc__, **fields)
+
+
+def _bounds(metadata: list[Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for bound in metadata:
+        for name in ("ge", "gt", "le", "lt"):
+            if hasattr(bound, name):
+                found[name] = getattr(bound, name)
+    return found
+
+
+def _one_line(error: ValidationError, settings: type[BaseModel]) -> str:
+    first = error.errors()[0]
+    name = ".".join(str(part) for part in first["loc"]) or "settings"
+    if first["type"] == "extra_forbidden":
+        return f"there is no setting {name!r}; choose from {', '.join(settings.model_fields)}"
+    return f"{name}={first['input']!r} is out of range: {first['msg'].lower()}"

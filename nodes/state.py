@@ -1,0 +1,80 @@
+"""What flows through a method's graph: the question in, one state a question, the answer out."""
+
+import operator
+from typing import Annotated, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from knowwhen.models.cost import Cost, add_costs
+from knowwhen.tools.passage import Passage
+
+Route = Literal["generate", "retrieve", "decompose", "confident", "direct"]
+ROOT = "1"  # the id of the question as asked; its sub-questions are 1.1, 1.2, …, theirs 1.1.1, …
+
+
+class Step(TypedDict):
+    """One question of the tree and how it was answered; all of it is JSON."""
+
+    id: Annotated[str, Field(description="Place in the tree: 1 is the question, 1.2 its second part")]
+    parent: Annotated[str | None, Field(description="The id of the question this is a part of")]
+    question: Annotated[str, Field(description="As asked")]
+    resolved: Annotated[str, Field(description="With references to earlier answers filled in")]
+    route: Annotated[Route, Field(description="How it was answered")]
+    score: Annotated[float | None, Field(description="What the gate decided by; None without a gate")]
+    estimator: Annotated[str | None, Field(description="What gave the score")]
+    passages: Annotated[list[Passage], Field(description="What was read, retrieved or generated")]
+    answer: Annotated[str, Field(description="Its answer")]
+    notes: Annotated[list[str], Field(description="What did not go as planned, and what was done")]
+
+
+class Question(TypedDict):
+    """What a method is asked."""
+
+    question: Annotated[str, Field(description="The question to answer")]
+
+
+class Answer(TypedDict, total=False):
+    """What every method gives back; all of it is JSON."""
+
+    answer: Annotated[str, Field(description="The answer, in a few words")]
+    explanation: Annotated[str, Field(description="Where the answer comes from")]
+    confidence: Annotated[
+        float | None, Field(description="How sure the model was of the whole question, 0 to 1")
+    ]
+    steps: Annotated[
+        list[Step],
+        Field(description="The question tree, flat, in the order answered"),
+        operator.add,
+    ]
+    cost: Annotated[Cost, Field(description="Calls, tokens, retrievals and passages, in all"), add_costs]
+
+
+class State(Question, Answer, total=False):
+    """One question on its way to an answer."""
+
+    id: str
+    parent: str | None
+    depth: int  # 0 for the question as asked
+    route: Route
+    estimator: str | None
+    passages: list[Passage]
+    parts: list[str]  # independent sub-questions
+    part_answers: Annotated[list[str], operator.add]  # in the order of the parts
+    notes: Annotated[list[str], operator.add]
+
+
+def step_of(state: State, route: Route, answer: str, notes: tuple[str, ...] = ()) -> Step:
+    """The record of a question that has just been answered."""
+    return Step(
+        id=state.get("id", ROOT),
+        parent=state.get("parent"),
+        question=state["question"],
+        resolved=state["question"],
+        route=route,
+        score=state.get("confidence"),
+        estimator=state.get("estimator"),
+        passages=state.get("passages", []),
+        answer=answer,
+        notes=[*state.get("notes", ()), *notes],
+    )
