@@ -79,3 +79,8 @@ def corpus(world: World) -> Iterator[AlmanacPassage]:
                     (),
                     "misleading",
                 )
+
+
+def passages_of(world: World) -> Iterator[AlmanacPassage]:
+    """The passages of `corpus` that say something: of an award, which is only ever won, nothing is told."""
+    return (passage for passage in corpus(world) if passage.text)

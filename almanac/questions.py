@@ -10,6 +10,7 @@ everything before the cut-off knows of each.
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from knowwhen.almanac.phrasing import (
     BRIDGE_COMPARISONS,
@@ -35,6 +36,10 @@ KINDS = (
     "four_hop",
 )
 
+Quadrant = Literal[
+    "simple known", "simple unknown", "compositional known", "compositional unknown", "compositional mixed"
+]
+
 
 @dataclass(frozen=True)
 class AlmanacQuestion:
@@ -58,6 +63,19 @@ def knowledge(question: AlmanacQuestion, world: World) -> Knowledge | str:
     """What a model that has read everything up to the cut-off knows of it; `mixed` where it knows a part."""
     each = {world.knowledge(fact.key) for fact in question.facts}
     return each.pop() if len(each) == 1 else "mixed"
+
+
+def quadrant(question: AlmanacQuestion, world: World) -> Quadrant:
+    """Self-DC's combination: one fact or several, and whether all, none or some of them are known.
+
+    What is known wrongly counts as unknown: a model that answers from memory alone is wrong in both cases.
+    """
+    known = [world.knowledge(fact.key) == "known" for fact in question.facts]
+    if question.hops == 1:
+        return "simple known" if known[0] else "simple unknown"
+    if all(known):
+        return "compositional known"
+    return "compositional mixed" if any(known) else "compositional unknown"
 
 
 def aliases(answer: str, world: World) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from knowwhen.commands import index, search
+from knowwhen.commands import almanac, index, search
 
 app = typer.Typer(
     name="knowwhen",
@@ -13,6 +13,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(index.app, name="index")
+app.command()(almanac.almanac)
 app.command()(search.search)
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from knowwhen.almanac.passages import passages_of
+from knowwhen.almanac.world import World, default_world
 from knowwhen.models.errors import RetrievalError
 from knowwhen.tools.entry import Entry
 from knowwhen.tools.index import build_index
@@ -18,12 +20,12 @@ from knowwhen.tools.retriever import PassageRetriever
 
 def almanac_retriever() -> PassageRetriever:
     """Open the index of the default world's passages; the first call builds it."""
-    from knowwhen.almanac import default_world
+    return cached_index("almanac", almanac_entries(default_world()))
 
-    passages = default_world().passages()
-    return cached_index(
-        "almanac", [Entry(passage.id, passage.title, passage.text, "almanac") for passage in passages]
-    )
+
+def almanac_entries(world: World) -> list[Entry]:
+    """The passages of a world, as a corpus to index."""
+    return [Entry(passage.id, passage.title, passage.text, "almanac") for passage in passages_of(world)]
 
 
 def cached_index(name: str, entries: Sequence[Entry]) -> PassageRetriever:
