@@ -4,11 +4,13 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import tantivy
+from langchain_core.documents import Document
 
 from knowwhen.models.errors import RetrievalError
 from knowwhen.tools.analyzer import Analyzer
@@ -76,6 +78,44 @@ class PassageWriter:
         # tantivy makes its two lists of files readable by their owner alone, whatever the folder says.
         for file in self._folder.iterdir():
             file.chmod(self._folder.stat().st_mode & 0o666)
+
+
+class PassageStore:
+    """Reads the tantivy folder that a `PassageWriter` wrote; safe to use from many threads."""
+
+    def __init__(self, folder: Path, analyzer: Analyzer) -> None:
+        with _lockable(folder) as path:
+            index = tantivy.Index.open(str(path))
+            index.config_reader(reload_policy="manual")  # a generation never changes
+            index.register_tokenizer(ANALYZER, analyzer.text_analyzer)
+            self.schema = index.schema
+            self.searcher = index.searcher()
+
+    def __len__(self) -> int:
+        return int(self.searcher.num_docs)
+
+    def has_id(self, passage_id: str) -> bool:
+        """Is a passage of this id stored?"""
+        return bool(self.searcher.doc_freq("id", passage_id))
+
+    def best(self, query: tantivy.Query, k: int) -> list[Document]:
+        """The k passages that score highest; equal scores in the order of addition."""
+        hits = self.searcher.search(query, min(k, len(self)), count=False).hits
+        numbers = self.searcher.fast_field_values("number", [address for _, address in hits])
+        ranked = sorted(zip(hits, numbers, strict=True), key=lambda hit: (-hit[0][0], hit[1]))
+        return [self._document(address, score) for (score, address), _ in ranked]
+
+    def numbered(self, numbers: Sequence[int], scores: Sequence[float]) -> list[Document]:
+        """The passages of these numbers with these scores, in the order given."""
+        query = tantivy.Query.term_set_query(self.schema, "number", list(numbers))
+        addresses = [address for _, address in self.searcher.search(query, len(numbers), count=False).hits]
+        found = dict(zip(self.searcher.fast_field_values("number", addresses), addresses, strict=True))
+        return [self._document(found[number], score) for number, score in zip(numbers, scores, strict=True)]
+
+    def _document(self, address: tantivy.DocAddress, score: float) -> Document:
+        stored: dict[str, Any] = json.loads(bytes(self.searcher.doc(address)["passage"][0]))
+        text = stored.pop("text")
+        return Document(page_content=text, metadata={**stored, "score": float(score)}, id=stored["id"])
 
 
 @contextmanager

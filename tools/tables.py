@@ -59,7 +59,7 @@ def read_parquet(file: BinaryIO, name: str, bad: BadEntries) -> Iterator[Entry]:
     from pyarrow import parquet
 
     try:
-        table = parquet.ParquetFile(file)
+        table = parquet.ParquetFile(file, pre_buffer=False)  # which would hold the whole file
         columns = table.schema_arrow.names
         if not {"text", "contents"} & set(columns):
             raise RetrievalError(f"{name} has no column text or contents, but {', '.join(columns)[:200]!r}")
