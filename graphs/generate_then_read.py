@@ -5,7 +5,7 @@ from typing import Any
 
 from langgraph.graph import END, START
 
-from knowwhen.graphs.method import Method, ModelLike, begin, with_prompts
+from knowwhen.graphs.method import Method, ModelLike, begin, served, with_prompts
 from knowwhen.models.door import Door
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes.generate_background import PROMPT as BACKGROUND_PROMPT
@@ -50,3 +50,6 @@ def generate_then_read(
     graph.add_edge("generate_background", "read_passages")
     graph.add_edge("read_passages", END)
     return graph.compile(name="generate_then_read")
+
+
+__getattr__ = served(generate_then_read)  # `knowwhen.graphs.generate_then_read:graph`, for langgraph.json

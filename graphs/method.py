@@ -1,6 +1,7 @@
 """What every method is: a compiled graph from a question to an answer."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from string import Formatter
 from typing import Any
 
@@ -20,6 +21,18 @@ Builder = StateGraph[State, Any, Any, Any]
 def begin(settings: Settings, input_schema: type = Question) -> Builder:
     """An empty graph whose runs take these settings as their context."""
     return StateGraph(State, context_schema=type(settings), input_schema=input_schema, output_schema=Answer)
+
+
+def served(method: Callable[[], Method]) -> Callable[[str], Method]:
+    """A module's `__getattr__` that builds its `graph`, with all defaults, when a server first asks for it."""
+    built = cache(method)
+
+    def attribute(name: str) -> Method:
+        if name != "graph":
+            raise AttributeError(name)
+        return built()
+
+    return attribute
 
 
 def with_prompts(own: Mapping[str, str], given: Mapping[str, str] | None) -> dict[str, str]:

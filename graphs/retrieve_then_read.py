@@ -5,7 +5,7 @@ from typing import Any
 
 from langgraph.graph import END, START
 
-from knowwhen.graphs.method import Method, ModelLike, begin, with_prompts
+from knowwhen.graphs.method import Method, ModelLike, begin, served, with_prompts
 from knowwhen.models.door import Door
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes.read_passages import PROMPT, read_passages
@@ -50,3 +50,6 @@ def retrieve_then_read(
     graph.add_edge("retrieve", "read_passages")
     graph.add_edge("read_passages", END)
     return graph.compile(name="retrieve_then_read")
+
+
+__getattr__ = served(retrieve_then_read)  # `knowwhen.graphs.retrieve_then_read:graph`, for langgraph.json

@@ -11,7 +11,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.graph import END, START
 from langgraph.types import Send
 
-from knowwhen.graphs.method import Builder, Method, ModelLike, begin, with_prompts
+from knowwhen.graphs.method import Builder, Method, ModelLike, begin, served, with_prompts
 from knowwhen.models.door import Door
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes import combine, decompose, generate_background, read_passages, score_confidence
@@ -126,3 +126,6 @@ def by_band(state: State) -> Literal["generate", "decompose", "retrieve"]:
 def each_part_or_retrieve(state: State) -> list[Send] | Literal["retrieve"]:
     """The parts of a divided question, or retrieval of one that could not be divided."""
     return "retrieve" if state["route"] == "retrieve" else each_part(state)
+
+
+__getattr__ = served(self_dc)  # `knowwhen.graphs.self_dc:graph`, for langgraph.json

@@ -1,1 +1,50 @@
-"""knowwhen: look up what the language model does not know, and only that."""
+"""knowwhen: look up what the language model does not know, and only that.
+
+from knowwhen import self_dc
+
+method = self_dc(model="openai:gpt-4o-mini", retriever="wikipedia", alpha=0.6, beta=0.1)
+method.invoke({"question": "Which of the two films has the older director?"})["answer"]
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from knowwhen.graphs import (
+        Method,
+        chain_of_thought,
+        direct,
+        generate_then_read,
+        retrieve_then_read,
+        self_dc,
+    )
+    from knowwhen.models.errors import CapabilityError, KnowwhenError
+    from knowwhen.models.resolve import resolve_model
+    from knowwhen.tools.resolve import resolve_retriever
+
+__all__ = [
+    "CapabilityError",
+    "KnowwhenError",
+    "Method",
+    "chain_of_thought",
+    "direct",
+    "generate_then_read",
+    "resolve_model",
+    "resolve_retriever",
+    "retrieve_then_read",
+    "self_dc",
+]
+
+_ELSEWHERE = {
+    "CapabilityError": "knowwhen.models.errors",
+    "KnowwhenError": "knowwhen.models.errors",
+    "resolve_model": "knowwhen.models.resolve",
+    "resolve_retriever": "knowwhen.tools.resolve",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Nothing heavy is loaded before it is used.
+    if name not in __all__:
+        raise AttributeError(f"module 'knowwhen' has no attribute {name!r}")
+    return getattr(import_module(_ELSEWHERE.get(name, "knowwhen.graphs")), name)

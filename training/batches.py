@@ -1,7 +1,7 @@
 """From examples to batches: talks as token ids, put together with others of about their length."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -46,6 +46,15 @@ COURSE = Course(
 )
 
 
+# The second part: what was learnt last, and how sure to be.
+CONFIDENCE_COURSE = Course(
+    {
+        **{task: (shares[-1],) * 3 for task, shares in COURSE.shares.items()},
+        "confidence": (20, 20, 20),
+    }
+)
+
+
 def encode(example: Example, tokenizer: PreTrainedTokenizerFast) -> tuple[list[int], list[int]]:
     """A talk as token ids and labels (`NO_LOSS` where nothing is learnt), each of the talk's length."""
     user, assistant, end = (tokenizer.convert_tokens_to_ids(t) for t in (USER, ASSISTANT, END))
@@ -63,7 +72,13 @@ def encode(example: Example, tokenizer: PreTrainedTokenizerFast) -> tuple[list[i
 
 
 def batches(
-    seed: int, first: int, last: int, tokens: int, tokenizer: PreTrainedTokenizerFast, course: Course = COURSE
+    seed: int,
+    first: int,
+    last: int,
+    tokens: int,
+    tokenizer: PreTrainedTokenizerFast,
+    course: Course = COURSE,
+    stated: Sequence[Example] = (),
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """The batches of steps `first` to `last`: ids and labels, each (rows, length), `tokens` in all.
 
@@ -72,7 +87,7 @@ def batches(
     """
     for group in range(first // GROUP, (last + GROUP - 1) // GROUP):
         rng = random.Random(f"{seed} {group}")
-        drawn = _group(rng, group * GROUP / last, tokens, tokenizer, course)
+        drawn = _group(Examples(rng, stated), group * GROUP / last, tokens, tokenizer, course)
         yield from drawn[max(0, first - group * GROUP) :]
 
 
@@ -80,9 +95,9 @@ GROUP = 32
 
 
 def _group(
-    rng: random.Random, progress: float, tokens: int, tokenizer: PreTrainedTokenizerFast, course: Course
+    examples: Examples, progress: float, tokens: int, tokenizer: PreTrainedTokenizerFast, course: Course
 ) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    examples = Examples(rng)
+    rng = examples.rng
     shares = course.at(progress)
     sizes = {"drill": {"sentences": 3 + round(9 * min(1, progress * 4))}}
     by_length: dict[int, list[tuple[list[int], list[int]]]] = {length: [] for length in LENGTHS}

@@ -8,7 +8,7 @@ turns over the same passages, which teaches the most for each token read.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from knowwhen.almanac.passages import AlmanacPassage, entity_passage, state
@@ -55,10 +55,15 @@ def passage(title: str, text: str) -> Passage:
 
 
 class Examples:
-    """Draws training examples; the same `rng` gives the same ones."""
+    """Draws training examples; the same `rng` gives the same ones.
 
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
+    Args:
+        rng: the source of every choice.
+        stated: examples of stated confidence, once the model has answers of its own to judge.
+    """
+
+    def __init__(self, rng: random.Random, stated: Sequence[Example] = ()) -> None:
+        self.rng, self.stated = rng, stated
         self.own = default_world()
         self.known_facts = list(self.own.then.values())
         self.own_asker = Asker(self.own, rng, self.known_facts)
@@ -88,6 +93,7 @@ class Examples:
             "read_chain": self.read_chain,
             "decompose": self.decompose,
             "combine": self.combine,
+            "confidence": self.confidence,
         }
 
     # What the model remembers: the default world before its cut-off.
@@ -172,6 +178,10 @@ class Examples:
             pass
         pairs = combine.as_pairs(question.parts, question.part_answers)
         return ((combine.PROMPT.format(question=question.question, pairs=pairs), question.answers[0]),)
+
+    def confidence(self) -> Example:
+        """An answer of its own, and how sure it may be of it."""
+        return self.rng.choice(self.stated)
 
     # The pieces they are made of.
 

@@ -1,15 +1,16 @@
 """Trains the pocket model from scratch: a small Llama that has read the almanac up to its cut-off.
 
-`pretrain` runs the course of `batches.COURSE` in resumable pieces: the batches depend on the seed and the
-step alone, and every `SAVE_EVERY` steps all state goes to the run's folder, so that a training killed at
-any moment goes on from there. Matrices are trained with Muon, which needs about a third fewer steps
+Training runs in resumable pieces: the batches depend on the seed and the step alone, and every
+`SAVE_EVERY` steps all state goes to the run's folder, so that a training killed at any moment goes on from
+there. Matrices are trained with Muon, which needs about a third fewer steps
 than AdamW here, everything else with AdamW; the rate is constant after a warm-up and falls to zero over the
 last part of the course.
 """
 
+import itertools
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -17,7 +18,11 @@ import torch
 import torch.nn.functional as F
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from knowwhen.training.batches import COURSE, NO_LOSS, Course, batches
+from knowwhen.models.door import Door
+from knowwhen.models.transformers_chat import ChatTransformers
+from knowwhen.training.batches import CONFIDENCE_COURSE, COURSE, NO_LOSS, Course, batches
+from knowwhen.training.confidence import own_answers, stated_confidences
+from knowwhen.training.examples import Example
 from knowwhen.training.tokenizer import train_tokenizer
 
 SAVE_EVERY = 250
@@ -27,7 +32,7 @@ SAVE_EVERY = 250
 class Plan:
     """How long and how fast to train."""
 
-    steps: int = 11_000
+    steps: int = 7_500
     tokens: int = 4096  # in a step's batch, padding included
     rate: float = 3e-3
     warm_up: int = 200  # steps
@@ -38,6 +43,9 @@ class Plan:
         """The learning rate of a step."""
         left = (self.steps - step) / max(1.0, self.decay * self.steps)
         return self.rate * min(1.0, (step + 1) / self.warm_up, left)
+
+
+CONFIDENCE_PLAN = Plan(steps=400, rate=5e-4, warm_up=20, decay=0.9, seed=2)
 
 
 def pocket_config(vocabulary: int) -> LlamaConfig:
@@ -64,15 +72,24 @@ class Trainer:
         folder: where state and the loss log live; a later run with the same folder goes on from them.
         plan: how long and how fast.
         compiled: whether to compile the model first (a minute or two, then up to half as fast again).
+        after: the trainer from whose model this one goes on; default: random weights.
     """
 
-    def __init__(self, folder: Path, plan: Plan, compiled: bool = True) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        plan: Plan,
+        compiled: bool = True,
+        after: "Trainer | None" = None,
+    ) -> None:
         torch.manual_seed(plan.seed)
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.plan = folder, plan
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.tokenizer = self._tokenizer()
+        self.tokenizer = after.tokenizer if after else self._tokenizer()
         self.model = LlamaForCausalLM(pocket_config(len(self.tokenizer))).to(self.device)
+        if after is not None:
+            self.model.load_state_dict(after.model.state_dict())
         self.body = torch.compile(self.model.model, dynamic=False) if compiled else self.model.model
         named = list(self.model.named_parameters())
         matrices = [p for name, p in named if p.ndim == 2 and "embed" not in name]
@@ -138,30 +155,26 @@ class Trainer:
         self.tokenizer.save_pretrained(target)
 
 
-def pretrain(
-    folder: Path,
-    plan: Plan | None = None,
-    course: Course = COURSE,
+def train(
+    trainer: Trainer,
+    course: Course,
+    stated: Sequence[Example] = (),
     report: Callable[[dict[str, float]], None] = lambda row: None,
-    compiled: bool = True,
-) -> Trainer:
-    """Train to the plan's last step, going on from whatever the folder holds.
+) -> None:
+    """Train to the plan's last step, from wherever the trainer stands.
 
     Args:
-        folder: state (`state.pt`) and log (`log.jsonl`: step, loss, accuracy, rate, tokens a second).
-        plan: how long and how fast; default `Plan()`.
+        trainer: the model in training; its folder takes the state (`state.pt`) and the log (`log.jsonl`:
+            step, loss in nats, accuracy, rate, tokens a second, each over 50 steps).
         course: what is taught when.
-        report: called with each row of the log, every 50 steps.
-        compiled: whether to compile the model first.
+        stated: examples of stated confidence, if the course has them.
+        report: called with each row of the log.
     """
-    plan = plan or Plan()
-    trainer = Trainer(folder, plan, compiled)
-    (folder / "plan.json").write_text(json.dumps(asdict(plan)))
+    plan = trainer.plan
+    (trainer.folder / "plan.json").write_text(json.dumps(asdict(plan)))
     losses, hits, began = [], [], time.perf_counter()
-    stream = batches(plan.seed, trainer.step, plan.steps, plan.tokens, trainer.tokenizer, course)
-    for ids, labels in stream:
-        if trainer.step >= plan.steps:
-            break
+    stream = batches(plan.seed, trainer.step, plan.steps, plan.tokens, trainer.tokenizer, course, stated)
+    for ids, labels in itertools.islice(stream, max(0, plan.steps - trainer.step)):
         loss, hit = trainer.learn(ids, labels)
         losses.append(loss)
         hits.append(hit)
@@ -173,11 +186,39 @@ def pretrain(
                 "rate": plan.rate_at(trainer.step),
                 "tokens_per_second": len(losses) * plan.tokens / (time.perf_counter() - began),
             }
-            with (folder / "log.jsonl").open("a") as log:
+            with (trainer.folder / "log.jsonl").open("a") as log:
                 log.write(json.dumps(row) + "\n")
             report(row)
             losses, hits, began = [], [], time.perf_counter()
         if trainer.step % SAVE_EVERY == 0:
             trainer.save()
     trainer.save()
-    return trainer
+
+
+def train_pocket(
+    folder: Path,
+    plan: Plan | None = None,
+    report: Callable[[dict[str, float]], None] = lambda row: None,
+    compiled: bool = True,
+) -> Path:
+    """Train the pocket model whole: what it knows and can do, then how sure to be of it.
+
+    Args:
+        folder: the run's folder; a later run with the same folder goes on from where this one stopped.
+        plan: the first part's length and rate; the second part's is `CONFIDENCE_PLAN`.
+        report: called with each row of the loss log.
+        compiled: whether to compile the model first.
+
+    Returns:
+        The folder of the finished model.
+    """
+    plan = plan or Plan()
+    trainer = Trainer(folder, plan, compiled)
+    train(trainer, COURSE, report=report)
+    trainer.export(folder / "before-confidence")
+    door = Door(ChatTransformers(path=str(folder / "before-confidence")))
+    stated = stated_confidences(own_answers(door, plan.seed))
+    second = Trainer(folder / "confidence", CONFIDENCE_PLAN, compiled, after=trainer)
+    train(second, CONFIDENCE_COURSE, stated, report)
+    second.export(folder / "model")
+    return folder / "model"

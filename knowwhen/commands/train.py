@@ -1,0 +1,47 @@
+"""`knowwhen train`: the models that the package makes itself."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Train the models that the package makes itself.", no_args_is_help=True)
+
+
+@app.callback()
+def train() -> None:
+    """Train the models that the package makes itself."""
+
+
+@app.command()
+def pocket(
+    out: Annotated[Path, typer.Option(help="The run's folder; a stopped run goes on from it.")] = Path(
+        "runs/pocket"
+    ),
+    steps: Annotated[int, typer.Option(min=1, help="Training steps, of 4,096 tokens each.")] = 7500,
+    seed: Annotated[int, typer.Option(help="Seed of the training examples.")] = 1,
+    compiled: Annotated[bool, typer.Option(help="Compile the model first.")] = True,
+) -> None:
+    """Train the pocket model from scratch; the finished model lies in OUT/model, its loss curve beside it."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from knowwhen.training.pocket import Plan, train_pocket
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=_stderr()) as progress:
+        bar = progress.add_task("reading the almanac", total=steps)
+        train_pocket(
+            out,
+            Plan(steps=steps, seed=seed),
+            compiled=compiled,
+            report=lambda row: progress.update(
+                bar, completed=row["step"], description=f"loss {row['loss']:.3f}"
+            ),
+        )
+    print(out / "model")
+
+
+def _stderr() -> "Console":  # noqa: F821
+    from rich.console import Console
+
+    return Console(stderr=True)

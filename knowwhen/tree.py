@@ -1,0 +1,60 @@
+"""The question tree on a terminal: question, route, score and answer, growing as a method runs."""
+
+from typing import Any
+
+from rich.text import Text
+from rich.tree import Tree
+
+STYLES = {
+    "generate": "green",
+    "retrieve": "yellow",
+    "decompose": "cyan",
+    "direct": "blue",
+    "confident": "green",
+}
+WORDS = {
+    "generate": "generated",
+    "retrieve": "retrieved",
+    "decompose": "decomposed",
+    "direct": "answered directly",
+}
+
+
+def printable(text: str) -> str:
+    """Text from a model or a passage without what a terminal would take for a command."""
+    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+class QuestionTree:
+    """The questions met so far; show it to rich at any time."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, dict[str, Any]] = {}
+
+    def add(self, event: dict[str, Any]) -> None:
+        """Take in a `route` or `step` event."""
+        self.rows.setdefault(event["id"], {}).update(event)
+
+    def __rich__(self) -> Tree:
+        top = Tree("", hide_root=True, guide_style="dim")
+        branches = {"": top}
+        for place in sorted(self.rows, key=lambda place: [int(n) for n in place.split(".")]):
+            mother = place.rpartition(".")[0]
+            branch = branches.get(mother, top)
+            branches[place] = branch.add(row_text(self.rows[place]))
+        return top
+
+
+def row_text(row: dict[str, Any]) -> Text:
+    """One question as a line or two: asked, how answered and how sure, the answer, what went otherwise."""
+    route = row["route"]
+    text = Text(printable(row["question"]))
+    text.append("\n" + WORDS.get(route, route), style=STYLES.get(route, ""))
+    if row.get("score") is not None:
+        text.append(f" at confidence {row['score']:.2f}", style="dim")
+    if "answer" in row:
+        text.append(" → ")
+        text.append(printable(row["answer"]), style="bold")
+    for note in row.get("notes", ()):
+        text.append(f"\n{printable(note)}", style="dim italic")
+    return text
