@@ -1,30 +1,52 @@
 """The shell's front door: `knowwhen …`. Answers go to stdout, everything else to stderr."""
 
 import sys
+from typing import Annotated
 
 import typer
 
-from knowwhen.commands import almanac, index, search
+from knowwhen.commands import almanac, ask, draw, index, search, train
+
+WRONG_USE, FAILED, INTERRUPTED = 2, 1, 130
 
 app = typer.Typer(
     name="knowwhen",
-    help="Answer questions by looking up what the language model does not know, and only that.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(index.app, name="index")
-app.command()(almanac.almanac)
+app.command()(ask.ask)
 app.command()(search.search)
+app.add_typer(index.app, name="index")
+app.command()(draw.draw)
+app.command()(almanac.almanac)
+app.add_typer(train.app, name="train")
+
+
+@app.callback()
+def knowwhen(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the whole traceback of an error.")] = False,
+) -> None:
+    """Answer questions by looking up what the language model does not know, and only that."""
 
 
 def main() -> None:
-    """Run the command line; an error that a user can act on is one line on stderr and exit status 1."""
-    from knowwhen.models.errors import KnowwhenError
+    """Run the command line.
 
+    Exit status: 0 done, 1 failed, 2 wrong use, 130 stopped by Ctrl-C. An error that a user can act on is
+    one line on stderr; its traceback is shown with `--debug`, anywhere on the line.
+    """
+    from knowwhen.models.errors import KnowwhenError, SettingsError
+
+    debug = "--debug" in sys.argv
+    arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     try:
-        app()
+        app(arguments)
     except KnowwhenError as error:
-        if "--debug" in sys.argv:
+        if debug:
             raise
         print(f"knowwhen: {error}", file=sys.stderr)
-        raise SystemExit(1) from None
+        raise SystemExit(WRONG_USE if isinstance(error, SettingsError) else FAILED) from None
+    except KeyboardInterrupt:
+        print("knowwhen: stopped", file=sys.stderr)
+        raise SystemExit(INTERRUPTED) from None

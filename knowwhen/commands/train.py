@@ -23,25 +23,17 @@ def pocket(
     compiled: Annotated[bool, typer.Option(help="Compile the model first.")] = True,
 ) -> None:
     """Train the pocket model from scratch; the finished model lies in OUT/model, its loss curve beside it."""
+    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     from knowwhen.training.pocket import Plan, train_pocket
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=_stderr()) as progress:
+    with Progress(*columns, console=Console(stderr=True)) as progress:
         bar = progress.add_task("reading the almanac", total=steps)
-        train_pocket(
-            out,
-            Plan(steps=steps, seed=seed),
-            compiled=compiled,
-            report=lambda row: progress.update(
-                bar, completed=row["step"], description=f"loss {row['loss']:.3f}"
-            ),
-        )
+
+        def report(row: dict[str, float]) -> None:
+            progress.update(bar, completed=row["step"], description=f"loss {row['loss']:.3f}")
+
+        train_pocket(out, Plan(steps=steps, seed=seed), report, compiled)
     print(out / "model")
-
-
-def _stderr() -> "Console":  # noqa: F821
-    from rich.console import Console
-
-    return Console(stderr=True)
