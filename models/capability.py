@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from enum import StrEnum
 
-from knowwhen.models.errors import CapabilityError
 from langchain_core.language_models import BaseChatModel
+
+from knowwhen.models.errors import CapabilityError
 
 
 class Capability(StrEnum):

@@ -119,8 +119,6 @@ def sample(logits: torch.Tensor, decoding: Decoding, draws: list[float]) -> torc
         last = torch.searchsorted(mass, nucleus).clamp_(max=mass.shape[-1] - 1)
         total = mass.gather(-1, last).squeeze(-1)
     targets = torch.tensor(draws, dtype=mass.dtype, device=mass.device) * total
-    below = torch.minimum(
-        targets, total.nextafter(torch.zeros_like(total))
-    )  # a draw next to 1 rounds up to 1
+    below = torch.minimum(targets, total.nextafter(torch.zeros_like(total)))  # a draw may round up to 1
     picked = torch.searchsorted(mass, below[:, None], right=True)
     return (picked if order is None else order.gather(-1, picked)).squeeze(-1)

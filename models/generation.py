@@ -6,6 +6,7 @@ from bisect import bisect_left
 from typing import Any, Literal
 
 import torch
+
 from knowwhen.models.decoding import Choice, Decoding, choose
 from knowwhen.models.errors import ModelError
 from knowwhen.models.stopping import StopStrings

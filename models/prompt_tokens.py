@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from jinja2 import TemplateError
-from knowwhen.models.errors import ModelError
 from langchain_core.messages import BaseMessage, ChatMessage
+
+from knowwhen.models.errors import ModelError
 
 ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "tool"}
 

@@ -4,13 +4,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from knowwhen.models.capability import Capability
-from knowwhen.models.decoding import Choice, Decoding
-from knowwhen.models.errors import SettingsError
-from knowwhen.models.generation import Generation, Sample
-from knowwhen.models.prompt_tokens import prompt_tokens
-from knowwhen.models.token_logprobs import openai_logprobs
-from knowwhen.models.weights import Dtype, Weights, check_folder, load_weights
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
@@ -18,6 +11,14 @@ from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import run_in_executor
 from pydantic import Field, ValidationError, field_validator
+
+from knowwhen.models.capability import Capability
+from knowwhen.models.decoding import Choice, Decoding
+from knowwhen.models.errors import SettingsError
+from knowwhen.models.generation import Generation, Sample
+from knowwhen.models.prompt_tokens import prompt_tokens
+from knowwhen.models.token_logprobs import openai_logprobs
+from knowwhen.models.weights import Dtype, Weights, check_folder, load_weights
 
 
 class ChatTransformers(Decoding, BaseChatModel):

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from knowwhen.models.errors import ModelError
-from knowwhen.models.token_text import TokenBytes
 from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
+
+from knowwhen.models.errors import ModelError
+from knowwhen.models.token_text import TokenBytes
 
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 REFUSALS = (OSError, ValueError, RuntimeError, ImportError, KeyError, SafetensorError)

@@ -19,10 +19,11 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
-from knowwhen.models.errors import KnowwhenError
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, convert_to_messages
 from starlette.concurrency import run_in_threadpool
+
+from knowwhen.models.errors import KnowwhenError
 
 SETTINGS = ("temperature", "top_p", "n", "logprobs", "top_logprobs", "seed")
 

@@ -4,11 +4,12 @@ from pathlib import Path
 import httpx
 import openai
 import pytest
-from knowwhen.models.transformers_chat import ChatTransformers
 from langchain_core.messages import HumanMessage
 from langchain_openai import ChatOpenAI
 from openai_server import Server, serve
 from tiny_models import tiny_llama  # noqa: F401
+
+from knowwhen.models.transformers_chat import ChatTransformers
 
 PROMPT = "Which of the two films has the older director?"
 

@@ -20,6 +20,8 @@ from transformers import (
     Qwen2ForCausalLM,
 )
 
+torch.set_num_threads(1)  # products this small take longer on two threads, much longer on a busy machine
+
 Family = Literal["llama", "qwen2", "mistral"]
 FAMILIES: tuple[Family, ...] = ("llama", "qwen2", "mistral")
 BEGIN, END = "<|begin|>", "<|end|>"
