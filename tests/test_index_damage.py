@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from knowwhen.models.errors import RetrievalError
-from knowwhen.tools import Entry, build_index, check_index, open_index
-from knowwhen.tools.manifest import CHECKED_ON_OPENING, Manifest, read_manifest
+from knowwhen.tools import Entry, build_index, check_index, manifest, open_index
+from knowwhen.tools.manifest import Manifest, read_manifest
 
 ENTRIES = [Entry(str(number), f"Title {number}", f"text of passage {number}", "") for number in range(50)]
 
@@ -117,15 +117,16 @@ def test_one_flipped_byte_is_refused(index: Path, suffix: str) -> None:
     assert "have changed" in refusal(index)
 
 
-def test_a_flipped_byte_in_a_large_file_is_found_by_index_check(tmp_path: Path) -> None:
-    words = [hashlib.sha512(str(number).encode()).hexdigest() * 8 for number in range(7000)]
-    build_index([Entry(word[:20], "", word, "") for word in words], tmp_path / "index")
-    path = max(generation(tmp_path / "index").rglob("*.store"), key=lambda file: file.stat().st_size)
-    assert path.stat().st_size > CHECKED_ON_OPENING
-    check_index(tmp_path / "index")
-    flip_a_byte(path, place=1000)
+def test_a_flipped_byte_in_a_large_file_is_found_by_index_check(
+    index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(manifest, "CHECKED_ON_OPENING", 10)
+    check_index(index)
+    path = a_file(index, ".store")
+    flip_a_byte(path, place=3)
+    manifest.check_files(index, read_manifest(index))
     with pytest.raises(RetrievalError, match=r"the contents of .*\.store have changed"):
-        check_index(tmp_path / "index")
+        check_index(index)
 
 
 def test_a_damaged_index_can_be_built_anew(index: Path) -> None:

@@ -78,7 +78,7 @@ def read_manifest(folder: Path) -> Manifest:
     """
     try:
         record = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise _no_manifest(folder) from None
     except (ValueError, OSError) as error:
         raise damaged(folder, f"{MANIFEST} cannot be read ({error})") from None

@@ -79,6 +79,10 @@ class PassageWriter:
         for file in self._folder.iterdir():
             file.chmod(self._folder.stat().st_mode & 0o666)
 
+    def close(self) -> None:
+        """Let go of the folder; what was not finished is lost."""
+        del self._writer  # which ends tantivy's threads and waits for them
+
 
 class PassageStore:
     """Reads the tantivy folder that a `PassageWriter` wrote; safe to use from many threads."""

@@ -46,11 +46,21 @@ class IndexWriter:
         self._passages = PassageWriter(folder / PASSAGES, analyzer, first, words=kind != "dense")
 
     def write(self, entries: Iterable[Entry], bad: BadEntries) -> Counter[str]:
-        """Write every entry whose id is new; the result counts them by file.
+        """Write every entry whose id is new, and finish; the result counts them by file.
 
         Raises:
             RetrievalError: If an id is taken and bad entries are not skipped, or writing fails.
         """
+        try:
+            sources = self._add(entries, bad)
+            self._passages.finish()
+        finally:
+            self._passages.close()
+        if self._vectors:
+            self._vectors.write(self._vectors_path)
+        return sources
+
+    def _add(self, entries: Iterable[Entry], bad: BadEntries) -> Counter[str]:
         sources: Counter[str] = Counter()
         waiting: list[Entry] = []
         for entry in _with_new_ids(entries, self._old, bad):
@@ -61,9 +71,6 @@ class IndexWriter:
                 self._encode(waiting)
                 waiting = []
         self._encode(waiting)
-        self._passages.finish()
-        if self._vectors:
-            self._vectors.write(self._vectors_path)
         return sources
 
     def _encode(self, entries: list[Entry]) -> None:
