@@ -68,6 +68,15 @@ def test_twenty_threads_get_what_one_gets(chat: ChatTransformers):
         assert list(pool.map(ask, range(20))) == alone
 
 
+def test_calls_take_turns_so_that_one_cache_is_in_memory_at_a_time(chat: ChatTransformers):
+    runners: list[int] = []
+    with passes(chat, lambda _: runners.append(threading.get_ident())), ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda _: chat.invoke(PROMPT, max_tokens=10), range(6)))
+    assert len(runners) == 60
+    turns = [runners[at : at + 10] for at in range(0, 60, 10)]
+    assert all(len(set(turn)) == 1 for turn in turns)
+
+
 def test_threads_that_load_at_once_share_one_model(tmp_path: Path):
     folder = save_tiny_model(tmp_path / "fresh")
     start = threading.Barrier(8)
