@@ -24,7 +24,7 @@ def begin(settings: Settings, input_schema: type = Question) -> Builder:
 
 
 def served(method: Callable[[], Method]) -> Callable[[str], Method]:
-    """A module's `__getattr__` that builds its `graph`, with all defaults, when a server first asks for it."""
+    """A module's `__getattr__` that builds its `graph`, with all defaults, when first asked for it."""
     built = cache(method)
 
     def attribute(name: str) -> Method:

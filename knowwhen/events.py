@@ -18,6 +18,8 @@ def events_of(method: "Method", question: str, with_text: bool = False) -> Itera
         `{"event": "step", …}` with the fields of a `Step` when a question is answered;
         `{"event": "answer", …}` with the whole output, last.
     """
+    from knowwhen.nodes.state import Answer
+
     modes = ["custom", "updates", "values", *(["messages"] if with_text else [])]
     output: dict[str, Any] = {}
     seen: set[str] = set()
@@ -36,5 +38,5 @@ def events_of(method: "Method", question: str, with_text: bool = False) -> Itera
                         seen.add(step["id"])
                         yield {"event": "step", **step}
         elif not namespace:
-            output = data
+            output = {name: data[name] for name in Answer.__annotations__ if name in data}
     yield {"event": "answer", **output}

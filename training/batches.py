@@ -56,19 +56,35 @@ CONFIDENCE_COURSE = Course(
 
 
 def encode(example: Example, tokenizer: PreTrainedTokenizerFast) -> tuple[list[int], list[int]]:
-    """A talk as token ids and labels (`NO_LOSS` where nothing is learnt), each of the talk's length."""
+    """A talk as token ids and labels (`NO_LOSS` where nothing is learnt), each of the talk's length.
+
+    Of what the user says, those tokens are learnt that repeat what came before: a question asked again, the
+    rest of a name. Copying is half of reading, and is learnt from these long before answers teach it.
+    """
     user, assistant, end = (tokenizer.convert_tokens_to_ids(t) for t in (USER, ASSISTANT, END))
     ids: list[int] = []
     labels: list[int] = []
     for said, answered in example:
         if said is not None:
             prompt = [user, *tokenizer.encode(said), assistant]
+            labels += _repeats([*ids, *prompt])[len(ids) :]
             ids += prompt
-            labels += [NO_LOSS] * len(prompt)
         answer = [*tokenizer.encode(answered), end]
         ids += answer
         labels += answer
     return ids, labels
+
+
+def _repeats(ids: list[int]) -> list[int]:
+    """The tokens whose two forerunners stood before, with the same token behind them."""
+    labels = [NO_LOSS] * len(ids)
+    behind: dict[tuple[int, int], int] = {}
+    for i in range(2, len(ids)):
+        pair = (ids[i - 2], ids[i - 1])
+        if behind.get(pair) == ids[i]:
+            labels[i] = ids[i]
+        behind[pair] = ids[i]
+    return labels
 
 
 def batches(

@@ -60,19 +60,20 @@ class Examples:
     Args:
         rng: the source of every choice.
         stated: examples of stated confidence, once the model has answers of its own to judge.
+        held_out: draw in the wordings that nothing is trained on, to measure what was learnt.
     """
 
-    def __init__(self, rng: random.Random, stated: Sequence[Example] = ()) -> None:
-        self.rng, self.stated = rng, stated
+    def __init__(self, rng: random.Random, stated: Sequence[Example] = (), held_out: bool = False) -> None:
+        self.rng, self.stated, self.held_out = rng, stated, held_out
         self.own = default_world()
         self.known_facts = list(self.own.then.values())
-        self.own_asker = Asker(self.own, rng, self.known_facts)
+        self.own_asker = Asker(self.own, rng, self.known_facts, held_out)
         # Questions of several facts are trained on the train split's alone: the others' stay untrodden.
-        self.own_chains = Asker(self.own, rng, facts_of(self.own, "train", at_cut_off=True))
+        self.own_chains = Asker(self.own, rng, facts_of(self.own, "train", at_cut_off=True), held_out)
         self.elsewhere = self._fresh()
 
     def _fresh(self) -> Asker:
-        return Asker(make_world(self.rng.getrandbits(40), SMALL_WORLD), self.rng)
+        return Asker(make_world(self.rng.getrandbits(40), SMALL_WORLD), self.rng, None, self.held_out)
 
     def turn_page(self) -> None:
         """Go on in another random world."""
@@ -208,7 +209,7 @@ class Examples:
         return list({fact.key: fact for fact in chosen}.values())
 
     def _turns(self, passages: str, facts: list[Fact]) -> Example:
-        questions = [ask(fact.relation, fact.subject.name, self.rng) for fact in facts]
+        questions = [ask(fact.relation, fact.subject.name, self.rng, self.held_out) for fact in facts]
         first = read_passages.PROMPT.format(question=questions[0], passages=passages)
         prompts = [first, *(f"Question: {question}\nAnswer:" for question in questions[1:])]
         return tuple(zip(prompts, (fact.object for fact in facts), strict=True))

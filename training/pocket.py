@@ -22,6 +22,7 @@ from knowwhen.models.door import Door
 from knowwhen.models.transformers_chat import ChatTransformers
 from knowwhen.training.batches import CONFIDENCE_COURSE, COURSE, NO_LOSS, Course, batches
 from knowwhen.training.confidence import own_answers, stated_confidences
+from knowwhen.training.curve import plot_curve
 from knowwhen.training.examples import Example
 from knowwhen.training.tokenizer import train_tokenizer
 
@@ -210,7 +211,7 @@ def train_pocket(
         compiled: whether to compile the model first.
 
     Returns:
-        The folder of the finished model.
+        The folder of the finished model; the loss curve is beside it, in `loss.png`.
     """
     plan = plan or Plan()
     trainer = Trainer(folder, plan, compiled)
@@ -221,4 +222,6 @@ def train_pocket(
     second = Trainer(folder / "confidence", CONFIDENCE_PLAN, compiled, after=trainer)
     train(second, CONFIDENCE_COURSE, stated, report)
     second.export(folder / "model")
+    logs = {"course": folder / "log.jsonl", "confidence": second.folder / "log.jsonl"}
+    plot_curve(logs, folder / "loss.png")
     return folder / "model"

@@ -1,0 +1,114 @@
+"""Training the pocket model: what is taught, and that a stopped training goes on where it was."""
+
+import random
+from pathlib import Path
+
+import pytest
+import torch
+
+from knowwhen.almanac import default_world
+from knowwhen.almanac.phrasing import phrasings
+from knowwhen.almanac.relations import RELATIONS
+from knowwhen.almanac.splits import split_of
+from knowwhen.almanac.world import TODAY, name_words
+from knowwhen.models.transformers_chat import ChatTransformers
+from knowwhen.nodes import decompose
+from knowwhen.training.batches import COURSE, NO_LOSS, batches, encode
+from knowwhen.training.confidence import OwnAnswer, stated_confidences
+from knowwhen.training.examples import Examples
+from knowwhen.training.pocket import Plan, Trainer, train
+from knowwhen.training.tokenizer import train_tokenizer
+from knowwhen.uncertainty.verbalised import verbalised
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return train_tokenizer()
+
+
+def test_every_name_word_and_year_is_one_token(tokenizer) -> None:
+    words = [*name_words(), *map(str, range(1880, TODAY + 1))]
+    assert [word for word in words if len(tokenizer.encode(f" {word}")) != 1] == []
+
+
+def test_any_text_survives_the_tokenizer(tokenizer) -> None:
+    for text in ("Ünïcode 東京 🙂", "tabs\tand\n\nlines", 'a {brace} "quoted"', "#1: Who?\n#2: When?"):
+        assert tokenizer.decode(tokenizer.encode(text)).strip() == text
+
+
+def test_the_loss_is_over_answers_and_over_what_a_prompt_repeats(tokenizer) -> None:
+    ids, labels = encode((("Who directed Velo Taray? Who directed Velo Taray?", "Brisk Olan"),), tokenizer)
+    learnt = [i for i, label in enumerate(labels) if label != NO_LOSS]
+    answer = tokenizer.encode("Brisk Olan")
+    assert labels[-len(answer) - 1 :] == [*answer, tokenizer.eos_token_id]
+    assert all(labels[i] == ids[i] for i in learnt)
+    assert tokenizer.decode([ids[i] for i in learnt]).startswith(" Velo Taray?")
+
+
+def test_training_uses_no_held_out_wording() -> None:
+    examples = Examples(random.Random(5))
+    held_out = {
+        w.split("{s}")[0] + "§" + w.split("{s}")[1] for r in RELATIONS for w in phrasings(r.name, True)
+    }
+    for _ in range(300):
+        ((prompt, _),) = examples.direct()
+        question = prompt.split("Question: ")[1].split("\n")[0]
+        name = next(n for n in default_world().by_name if n in question)
+        assert question.replace(name, "§") not in held_out
+
+
+def test_nothing_after_the_cut_off_is_told() -> None:
+    world = default_world()
+    later = {e.name for e in world.entities.values() if e.since > world.cut_off}
+    examples = Examples(random.Random(6))
+    for task in ("document", "direct", "direct_chain", "background", "thought"):
+        for _ in range(200):
+            text = " ".join(f"{said} {answered}" for said, answered in examples.tasks[task]())
+            assert not any(name in text for name in later)
+
+
+def test_chains_are_taught_over_the_train_split_alone() -> None:
+    world = default_world()
+    examples = Examples(random.Random(7))
+    keys = {fact.key for fact in examples.own_chains.facts}
+    assert keys and {split_of(key, world.seed) for key in keys} == {"train"}
+
+
+def test_decompositions_are_taught_in_the_form_the_node_reads() -> None:
+    examples = Examples(random.Random(8))
+    for _ in range(200):
+        ((_, answered),) = examples.decompose()
+        parts = decompose.read_parts(answered)
+        assert "\n".join(f"#{i}: {part}" for i, part in enumerate(parts, 1)) == answered
+
+
+def test_a_stopped_training_goes_on_as_if_never_stopped(tmp_path: Path) -> None:
+    plan = Plan(steps=4, tokens=512, warm_up=2)
+    whole = Trainer(tmp_path / "whole", plan, compiled=False)
+    train(whole, COURSE)
+    part = Trainer(tmp_path / "part", plan, compiled=False)
+    for ids, labels in list(batches(plan.seed, 0, plan.steps, plan.tokens, part.tokenizer))[:2]:
+        part.learn(ids, labels)
+    part.save()
+    resumed = Trainer(tmp_path / "part", plan, compiled=False)
+    assert resumed.step == 2
+    train(resumed, COURSE)
+    assert resumed.step == 4
+    for name, weights in whole.model.state_dict().items():
+        torch.testing.assert_close(resumed.model.state_dict()[name], weights, msg=name)
+
+
+def test_an_exported_model_answers(tmp_path: Path) -> None:
+    trainer = Trainer(tmp_path / "run", Plan(steps=1, tokens=512), compiled=False)
+    trainer.export(tmp_path / "model")
+    size = sum(file.stat().st_size for file in (tmp_path / "model").iterdir())
+    assert size <= 10_000_000
+    answer = ChatTransformers(path=str(tmp_path / "model"), max_tokens=4).invoke("Who directed Velo Taray?")
+    assert answer.usage_metadata["output_tokens"] >= 1
+
+
+def test_confidence_is_the_share_of_right_answers_among_those_as_probable() -> None:
+    answers = [OwnAnswer("q", "a", 0.9, i % 10 > 0) for i in range(100)]  # right 9 times in 10
+    answers += [OwnAnswer("q", "a", 0.2, i % 10 == 0) for i in range(100)]  # right once in 10
+    stated = [verbalised(answered) for ((_, answered),) in stated_confidences(answers)]
+    assert set(stated[:100]) == {0.9} and set(stated[100:]) == {0.1}
