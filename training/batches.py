@@ -10,7 +10,7 @@ from transformers import PreTrainedTokenizerFast
 from knowwhen.training.examples import Example, Examples
 from knowwhen.training.tokenizer import ASSISTANT, END, USER
 
-LENGTHS = (64, 128, 192, 256, 320)  # few, so that the compiled model meets few shapes
+LENGTHS = (32, 64, 128, 192, 256)  # few, so that the compiled model meets few shapes
 NO_LOSS = -100
 
 
@@ -31,10 +31,10 @@ class Course:
 
 COURSE = Course(
     {
-        "document": (6, 4, 2),
-        "direct": (10, 10, 8),
+        "document": (6, 8, 6),
+        "direct": (10, 34, 34),
         "direct_chain": (0, 1, 1.5),
-        "background": (1, 4, 5),
+        "background": (1, 8, 8),
         "thought": (0, 2, 2.5),
         "drill": (28, 8, 2),
         "read": (2, 16, 20),
@@ -50,7 +50,7 @@ COURSE = Course(
 CONFIDENCE_COURSE = Course(
     {
         **{task: (shares[-1],) * 3 for task, shares in COURSE.shares.items()},
-        "confidence": (20, 20, 20),
+        "confidence": (25, 25, 25),
     }
 )
 
