@@ -211,8 +211,8 @@ class Asker:
         """Which of two has the older director, author or founder."""
         relation = self.rng.choice([n for n in BRIDGE_COMPARISONS if len(self.by_relation.get(n, ())) > 1])
         a, b = self.rng.sample(self.by_relation[relation], 2)
-        births = [self._birth_of(f.object) for f in (a, b)]
-        if births[0] is None or births[1] is None or births[0].object == births[1].object:
+        births = [birth for f in (a, b) if (birth := self._birth_of(f.object)) is not None]
+        if len(births) < 2 or births[0].object == births[1].object:
             return None
         steps = [ask_plainly(relation, a.subject.name), ask_plainly(relation, b.subject.name)]
         steps += [ask_plainly("birth", "#1"), ask_plainly("birth", "#2")]

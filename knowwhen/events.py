@@ -20,7 +20,7 @@ def events_of(method: "Method", question: str, with_text: bool = False) -> Itera
     """
     from knowwhen.nodes.state import Answer
 
-    modes = ["custom", "updates", "values", *(["messages"] if with_text else [])]
+    modes: Any = ["custom", "updates", "values", *(["messages"] if with_text else [])]
     output: dict[str, Any] = {}
     seen: set[str] = set()
     stream: Any = method.stream({"question": question}, stream_mode=modes, subgraphs=True)

@@ -29,7 +29,9 @@ _MARK = re.compile(r"(?:^|(?<=[\s,;]))\**\s*(?:#\s*\d+\s*[:.)\-–]|\d+\s*[.):]\
 class DecompositionSettings(Settings):
     """How deep a question may be split."""
 
-    max_depth: int = Field(3, ge=0, le=10, description="Questions this deep in the tree are split no more")
+    max_depth: int = Field(
+        default=3, ge=0, le=10, description="Questions this deep in the tree are split no more"
+    )
 
 
 def read_parts(text: str) -> list[str]:

@@ -39,12 +39,12 @@ class BandSettings(Settings):
     """How the confidence is had, and the band in which a question is decomposed."""
 
     confidence: Confidence = Field(
-        "probability",
+        default="probability",
         description="verbalised: stated by the model; probability: mean of its answer's token probabilities",
     )
-    alpha: float = Field(0.6, ge=0, le=1, description="The middle of the band")
+    alpha: float = Field(default=0.6, ge=0, le=1, description="The middle of the band")
     beta: float = Field(
-        0.1,
+        default=0.1,
         ge=0,
         le=1,
         description="Half its width. α+β > 1: nothing is generated; α−β < 0: nothing is retrieved at once",

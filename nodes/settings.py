@@ -18,9 +18,9 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    temperature: float = Field(0.1, ge=0, le=2, description="Sampling temperature; 0 is greedy")
-    top_p: float = Field(0.1, gt=0, le=1, description="Probability mass that is sampled from")
-    max_tokens: int = Field(256, ge=1, description="Longest reply of the model, in tokens")
+    temperature: float = Field(default=0.1, ge=0, le=2, description="Sampling temperature; 0 is greedy")
+    top_p: float = Field(default=0.1, gt=0, le=1, description="Probability mass that is sampled from")
+    max_tokens: int = Field(default=256, ge=1, description="Longest reply of the model, in tokens")
 
     def sampling(self) -> dict[str, Any]:
         """The model's sampling parameters, as the door takes them."""
@@ -40,7 +40,9 @@ class Settings(BaseModel):
 class ReadingSettings(Settings):
     """How the model is sampled, and how many passages it reads."""
 
-    passages: int = Field(3, ge=1, le=100, description="How many passages are retrieved for a question")
+    passages: int = Field(
+        default=3, ge=1, le=100, description="How many passages are retrieved for a question"
+    )
 
 
 def with_defaults(settings: type[S], given: dict[str, Any]) -> type[S]:

@@ -29,7 +29,8 @@ def think_step_by_step(door: Door, settings: Settings, prompt: str = PROMPT) -> 
 
     def think_step_by_step(state: State) -> Update:
         reply = door.ask(prompt.format(question=state["question"]), **settings.of_this_run().sampling())
-        answer, notes = read_thought(reply.text), ()
+        answer = read_thought(reply.text)
+        notes: tuple[str, ...] = ()
         if answer is None:
             lines = reply.text.strip().splitlines()
             answer = lines[-1].strip() if lines else ""

@@ -39,7 +39,7 @@ def own_answers(door: Door, seed: int) -> list[OwnAnswer]:
     """The model's greedy answers to the calibration split, in trained wordings."""
     world, rng = default_world(), random.Random(f"own answers {seed}")
     asker = Asker(world, rng, facts_of(world, "calibration"))
-    asked = [
+    asked: list[tuple[str, tuple[str, ...]]] = [
         (ask(fact.relation, fact.subject.name, rng), (fact.object,))
         for fact in asker.facts
         for _ in range(WORDINGS)

@@ -87,7 +87,7 @@ class Trainer:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.plan = folder, plan
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.tokenizer = after.tokenizer if after else self._tokenizer()
+        self.tokenizer: PreTrainedTokenizerFast = after.tokenizer if after else self._tokenizer()
         self.model = LlamaForCausalLM(pocket_config(len(self.tokenizer))).to(self.device)
         if after is not None:
             self.model.load_state_dict(after.model.state_dict())
@@ -138,7 +138,7 @@ class Trainer:
             states = self.body(input_ids=ids.to(self.device), use_cache=False).last_hidden_state
             logits = F.linear(states[:, :-1][learnt], self.model.lm_head.weight)
         loss = F.cross_entropy(logits.float(), targets[learnt])
-        loss.backward()
+        torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for optimiser in self.optimisers:
             optimiser.step()
