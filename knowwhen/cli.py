@@ -7,7 +7,7 @@ import typer
 
 from knowwhen.commands import almanac, ask, draw, index, search, train
 
-WRONG_USE, FAILED, INTERRUPTED = 2, 1, 130
+WRONG_USE, FAILED = 2, 1
 
 app = typer.Typer(
     name="knowwhen",
@@ -47,6 +47,3 @@ def main() -> None:
             raise
         print(f"knowwhen: {error}", file=sys.stderr)
         raise SystemExit(WRONG_USE if isinstance(error, SettingsError) else FAILED) from None
-    except KeyboardInterrupt:
-        print("knowwhen: stopped", file=sys.stderr)
-        raise SystemExit(INTERRUPTED) from None

@@ -2,12 +2,16 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
+from openai_server import serve
+from scripted import ScriptedChat
 
 from knowwhen.almanac import default_world
 from knowwhen.almanac.questions import knowledge
@@ -119,6 +123,19 @@ def test_debug_shows_the_traceback() -> None:
     command += ["--set", "gamma=1"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 1 and "Traceback" in done.stderr
+
+
+def test_ctrl_c_stops_at_once_though_a_server_does_not_answer() -> None:
+    with serve(ScriptedChat(script=lambda prompt: "late"), hang=30) as server:
+        command = [sys.executable, "-c", "from knowwhen.cli import main; main()", "ask", "who?"]
+        command += ["--method", "direct", "--model", "openai:any"]
+        environment = {**os.environ, "OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "none"}
+        asking = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+        while not server.requests and asking.poll() is None:
+            time.sleep(0.1)
+        asking.send_signal(signal.SIGINT)
+        _, shown = asking.communicate(timeout=10)
+    assert asking.returncode == 130 and shown.strip().splitlines()[-1] == "knowwhen: stopped"
 
 
 @pytest.mark.parametrize("method", list(METHODS))

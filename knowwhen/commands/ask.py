@@ -33,16 +33,18 @@ def ask(
 ) -> None:
     """Answer a question, showing how: the tree on stderr, the answer on stdout."""
     from knowwhen.building import build_method
+    from knowwhen.interrupt import stopping_at_once
     from knowwhen.models.errors import SettingsError
     from knowwhen.settings_text import read_settings
 
     if not question.strip():
         raise SettingsError("the question is empty; write it in quotes behind `knowwhen ask`")
     built = build_method(method, model, corpus, read_settings(settings or ()))
-    if as_json:
-        _print_json(built, question, stream)
-    else:
-        _print_tree(built, question, stream)
+    with stopping_at_once():
+        if as_json:
+            _print_json(built, question, stream)
+        else:
+            _print_tree(built, question, stream)
 
 
 def _print_json(method: "Method", question: str, stream: bool) -> None:
