@@ -162,6 +162,7 @@ RELATIONS: tuple[Relation, ...] = (
             ("Which award was {s} given?", "which award {s} was given"),
             ("What award went to {s}?", "what award went to {s}"),
         ),
+        inverse="{s} won the {o}.",
     ),
     Relation(
         "country",

@@ -12,6 +12,7 @@ from knowwhen.training.tokenizer import ASSISTANT, END, USER
 
 LENGTHS = (32, 64, 128, 192, 256)  # few, so that the compiled model meets few shapes
 NO_LOSS = -100
+COPYING = 0.5  # the first part of the course, in which copying is taught for itself
 
 
 @dataclass(frozen=True)
@@ -31,17 +32,17 @@ class Course:
 
 COURSE = Course(
     {
-        "document": (6, 8, 6),
-        "direct": (10, 34, 34),
+        "document": (6, 8, 4),
+        "direct": (10, 34, 24),
         "direct_chain": (0, 1, 1.5),
-        "background": (1, 8, 8),
+        "background": (1, 8, 7),
         "thought": (0, 2, 2.5),
         "drill": (28, 8, 2),
-        "read": (2, 16, 20),
+        "read": (2, 18, 30),
         "read_chain": (0, 2, 7),
-        "read_background": (2, 4, 4),
+        "read_background": (2, 5, 5),
         "decompose": (1, 4, 5),
-        "combine": (1, 4, 5),
+        "combine": (1, 6, 10),
     }
 )
 
@@ -55,11 +56,17 @@ CONFIDENCE_COURSE = Course(
 )
 
 
-def encode(example: Example, tokenizer: PreTrainedTokenizerFast) -> tuple[list[int], list[int]]:
+def encode(
+    example: Example, tokenizer: PreTrainedTokenizerFast, copying: bool = False
+) -> tuple[list[int], list[int]]:
     """A talk as token ids and labels (`NO_LOSS` where nothing is learnt), each of the talk's length.
 
-    Of what the user says, those tokens are learnt that repeat what came before: a question asked again, the
-    rest of a name. Copying is half of reading, and is learnt from these long before answers teach it.
+    Args:
+        example: the talk.
+        tokenizer: the pocket model's.
+        copying: whether to learn, of what the user says, the tokens that repeat what came before: a question
+            asked again, the rest of a name. Copying is half of reading, and these teach it long before
+            answers do.
     """
     user, assistant, end = (tokenizer.convert_tokens_to_ids(t) for t in (USER, ASSISTANT, END))
     ids: list[int] = []
@@ -67,7 +74,7 @@ def encode(example: Example, tokenizer: PreTrainedTokenizerFast) -> tuple[list[i
     for said, answered in example:
         if said is not None:
             prompt = [user, *tokenizer.encode(said), assistant]
-            labels += _repeats([*ids, *prompt])[len(ids) :]
+            labels += _repeats([*ids, *prompt])[len(ids) :] if copying else [NO_LOSS] * len(prompt)
             ids += prompt
         answer = [*tokenizer.encode(answered), end]
         ids += answer
@@ -126,7 +133,7 @@ def _group(
         task = rng.choices(list(shares), list(shares.values()))[0]
         if task == "read":
             sizes["read"] = {"passages": rng.randint(1, 1 + min(2, int(progress * 6)))}
-        ids, labels = encode(examples.tasks[task](**sizes.get(task, {})), tokenizer)
+        ids, labels = encode(examples.tasks[task](**sizes.get(task, {})), tokenizer, progress < COPYING)
         length = next((length for length in LENGTHS if length >= len(ids)), None)
         if length is None:
             continue

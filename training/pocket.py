@@ -37,7 +37,7 @@ class Plan:
     tokens: int = 4096  # in a step's batch, padding included
     rate: float = 3e-3
     warm_up: int = 200  # steps
-    decay: float = 0.3  # the last part of all steps, over which the rate falls to zero
+    decay: float = 0.5  # the last part of all steps, over which the rate falls to zero
     seed: int = 1
 
     def rate_at(self, step: int) -> float:
