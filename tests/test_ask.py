@@ -111,7 +111,6 @@ def test_settings_reach_the_method(run) -> None:
 def test_an_error_is_one_line_with_its_status(
     run, monkeypatch, arguments: tuple[str, ...], status: int | None, says: str
 ) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     done = run(*arguments)
     assert done.returncode in ((status,) if status else (1, 2))
     assert done.stdout == "" and says in done.stderr
