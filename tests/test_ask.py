@@ -109,7 +109,7 @@ def test_settings_reach_the_method(run) -> None:
     ],
 )
 def test_an_error_is_one_line_with_its_status(
-    run, monkeypatch, arguments: tuple[str, ...], status: int | None, says: str
+    run, arguments: tuple[str, ...], status: int | None, says: str
 ) -> None:
     done = run(*arguments)
     assert done.returncode in ((status,) if status else (1, 2))
