@@ -14,7 +14,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from knowwhen.almanac.splits import SPLITS, Split
-from knowwhen.models.errors import KnowwhenError, SettingsError
+from knowwhen.models.errors import KnowwhenError
 
 CORPUS = "corpus.jsonl"
 INDEX = "index"
@@ -38,8 +38,8 @@ def unfinished(folder: Path) -> Iterator[Path]:
         folder: A new folder, an empty one, or an almanac's, which is replaced.
 
     Raises:
-        SettingsError: If `folder` is a file or holds anything else.
-        KnowwhenError: If it cannot be written (no space left, no permission), or another process is at it.
+        KnowwhenError: If `folder` is a file or holds anything else, cannot be written (no space left, no
+            permission), or is being written by another process.
     """
     new = folder / UNFINISHED
     was_there = folder.exists()
@@ -71,10 +71,10 @@ def _check_ours(folder: Path) -> None:
     if not folder.exists():
         return
     if not folder.is_dir():
-        raise SettingsError(f"{folder} is a file; choose another place for the almanac")
+        raise KnowwhenError(f"{folder} is a file; choose another place for the almanac")
     foreign = sorted(path.name for path in folder.iterdir() if not _is_ours(path))
     if foreign:
-        raise SettingsError(f"{folder} holds {foreign[0]}, which is no almanac's; choose an empty folder")
+        raise KnowwhenError(f"{folder} holds {foreign[0]}, which is no almanac's; choose an empty folder")
 
 
 def _is_ours(path: Path) -> bool:

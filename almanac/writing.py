@@ -43,8 +43,8 @@ def write_almanac(folder: Path, seed: int = DEFAULT_SEED) -> AlmanacCounts:
         seed: Any whole number; `DEFAULT_SEED` is the world whose past the pocket model has read.
 
     Raises:
-        SettingsError: If `folder` is a file or holds anything else.
-        KnowwhenError: If it cannot be written (no space left, no permission), or another process is at it.
+        KnowwhenError: If `folder` is a file or holds anything else, cannot be written (no space left, no
+            permission), or is being written by another process.
     """
     with unfinished(folder) as files:
         return write_files(world_of(seed), files)

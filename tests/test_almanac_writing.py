@@ -21,7 +21,7 @@ from knowwhen.almanac import (
     unfinished,
     write_almanac,
 )
-from knowwhen.models.errors import KnowwhenError, SettingsError
+from knowwhen.models.errors import KnowwhenError
 
 FILES = ["corpus.jsonl", "questions-calibration.jsonl", "questions-test.jsonl", "questions-train.jsonl"]
 WRITE = "import sys; from knowwhen.almanac import write_almanac; from pathlib import Path; "
@@ -151,7 +151,7 @@ def test_a_folder_with_anything_else_in_it_is_refused_and_left_alone(
 ) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text(text)
-    with pytest.raises(SettingsError, match="is no almanac's") as refused:
+    with pytest.raises(KnowwhenError, match="is no almanac's") as refused:
         write_almanac(tmp_path)
     assert "\n" not in str(refused.value)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / name]
@@ -160,7 +160,7 @@ def test_a_folder_with_anything_else_in_it_is_refused_and_left_alone(
 
 def test_a_file_in_the_folders_place_is_refused_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("mine")
-    with pytest.raises(SettingsError, match="taken is a file"):
+    with pytest.raises(KnowwhenError, match="taken is a file"):
         write_almanac(tmp_path / "taken")
     with pytest.raises(KnowwhenError, match="could not be written: Not a directory") as refused:
         write_almanac(tmp_path / "taken" / "below")
