@@ -33,7 +33,7 @@ SAVE_EVERY = 250
 class Plan:
     """How long and how fast to train."""
 
-    steps: int = 7_500
+    steps: int = 5_600
     tokens: int = 4096  # in a step's batch, padding included
     rate: float = 3e-3
     warm_up: int = 200  # steps
@@ -46,7 +46,7 @@ class Plan:
         return self.rate * min(1.0, (step + 1) / self.warm_up, left)
 
 
-CONFIDENCE_PLAN = Plan(steps=400, rate=5e-4, warm_up=20, decay=0.9, seed=2)
+CONFIDENCE_PLAN = Plan(steps=600, rate=1e-3, warm_up=20, decay=1.0, seed=2)
 
 
 def pocket_config(vocabulary: int) -> LlamaConfig:
