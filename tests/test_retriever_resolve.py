@@ -123,7 +123,7 @@ def test_a_spoiled_cache_is_built_anew(cache: Path) -> None:
 
 def test_the_almanac_is_indexed_from_its_passages(cache: Path) -> None:
     retriever = resolve_retriever("almanac")
-    wanted = passages_of(default_world())[100]
+    wanted = list(passages_of(default_world()))[100]
     (passage,) = as_passages(retriever.invoke(wanted.text, k=1))
     assert (passage["id"], passage["title"], passage["text"]) == (wanted.id, wanted.title, wanted.text)
     assert passage["source"] == "almanac"
