@@ -8,6 +8,7 @@ import pytest
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 
+from knowwhen import tools
 from knowwhen.almanac import default_world, passages_of
 from knowwhen.models.errors import RetrievalError, SettingsError
 from knowwhen.tools import Entry, as_passages, build_index, resolve_retriever
@@ -15,6 +16,13 @@ from knowwhen.tools.almanac import cache_folder, cached_index
 from knowwhen.tools.web import WebRetriever
 
 PARIS = Entry("1", "Paris", "The capital of France.", "wiki")
+
+
+def test_every_public_name_of_the_tools_can_be_had() -> None:
+    assert sorted(tools.__all__) == sorted(tools._HOMES)
+    assert all(getattr(tools, name) for name in tools.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        tools.nonsense  # noqa: B018
 
 
 def test_documents_become_passages_in_their_order() -> None:
