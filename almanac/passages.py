@@ -82,5 +82,5 @@ def corpus(world: World) -> Iterator[AlmanacPassage]:
 
 
 def passages_of(world: World) -> Iterator[AlmanacPassage]:
-    """The passages of `corpus` that say something: of an award, which is only ever won, nothing is told."""
+    """The passages of `corpus` that say something: of an award that nobody has won, nothing is told."""
     return (passage for passage in corpus(world) if passage.text)
