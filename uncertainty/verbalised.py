@@ -6,10 +6,23 @@ stated too. Source: Self-DC, section 4.2 and Table 21; after Lin et al. 2022.
 
 import re
 
-_NUMBER = re.compile(
-    r"confidence[^\d\n:=]*(?:\(\s*0\s*(?:-|–|to)\s*100\s*%?\s*\))?[^\d\n]*?"
-    r"(?P<number>\d+(?:[.,]\d+)?)\s*(?P<unit>%|/\s*100?\b)?",
+# A scale that the reply repeats: (0-100), [0–100%], (0 = a guess, 100 = sure), (out of 100), from 0 to 100.
+_SCALE = re.compile(
+    r"[(\[]\s*(?:0\b[^()\[\]\n]{0,40}?\b1(?:00?)?|(?:out\s+)?of\s+100?)\b[^()\[\]\n\d]{0,40}[)\]]"
+    r"|\b(?:from\s+)?0\s*%?\s*(?:-|–|to)\s*100\b\s*%?",
     re.IGNORECASE,
+)
+_STATED = re.compile(
+    r"""confidence
+    (?: [^\d\n:=.;]{0,40} [:=] (?: [\W_]{0,20}? | [^\d\n.;]{0,40}? )    # "Confidence in it: high, some 80"
+      | (?:[ ](?:level|score))? (?:[ ]in[ ](?:my|this|the)[ ]answer)?
+        (?:[ ](?:is|of|at))? (?:[ ](?:about|around))? [^\w\n.;]{0,10}?  # "My confidence is about 80"
+    )
+    (?P<number> [-−]? (?: \d{1,3} (?:\.\d+|,\d{1,2})? | \.\d+ ) ) (?! [.,]?\d )
+    [\s*_`)\]]{0,5}
+    (?: (?P<percent> % | percent ) | (?: / | out\s+of ) \s* (?P<whole>\d{1,4}) )?
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
@@ -17,15 +30,15 @@ def verbalised(text: str) -> float | None:
     """The confidence that a reply states, in [0, 1]; None if it states none, or one out of range.
 
     Read are "Confidence: 80", "Confidence (0-100): 80%", "confidence = 0.8", "Confidence: 8/10" and
-    "Confidence: 80/100"; the last one stated counts, since models think before they settle.
+    "**Confidence level:** 85 percent"; the last one stated counts, since models think before they settle.
     """
-    found = list(_NUMBER.finditer(text))
+    found = list(_STATED.finditer(_SCALE.sub("", text)))
     if not found:
         return None
-    number = float(found[-1]["number"].replace(",", "."))
-    unit = (found[-1]["unit"] or "").replace(" ", "")
-    if unit == "/10":
-        number *= 10
-    elif not unit and "." in found[-1]["number"] and number <= 1:
-        number *= 100
-    return number / 100 if 0 <= number <= 100 else None
+    last = found[-1]
+    number = float(last["number"].replace(",", ".").replace("−", "-"))
+    if last["whole"]:
+        whole = float(last["whole"])
+    else:
+        whole = 1.0 if "." in last["number"] and number <= 1 and not last["percent"] else 100.0
+    return number / whole if whole and 0 <= number <= whole else None
