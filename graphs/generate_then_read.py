@@ -8,11 +8,18 @@ from langgraph.graph import END, START
 from knowwhen.graphs.method import Method, ModelLike, begin, served, with_prompts
 from knowwhen.models.door import Door
 from knowwhen.models.resolve import resolve_model
+from knowwhen.nodes.answer_directly import PROMPT as DIRECT_PROMPT
 from knowwhen.nodes.generate_background import PROMPT as BACKGROUND_PROMPT
 from knowwhen.nodes.generate_background import generate_background
 from knowwhen.nodes.read_passages import PROMPT as READING_PROMPT
 from knowwhen.nodes.read_passages import read_passages
 from knowwhen.nodes.settings import Settings, with_defaults
+
+PROMPTS = {
+    "answer_directly": DIRECT_PROMPT,  # without a passage
+    "generate_background": BACKGROUND_PROMPT,
+    "read_passages": READING_PROMPT,
+}
 
 
 class GenerateThenReadSettings(Settings):
@@ -30,7 +37,7 @@ def generate_then_read(
 
     Args:
         model: a chat model, `pocket`, `transformers:<folder or hub id>` or any string that LangChain knows.
-        prompts: the user's own, by node: `generate_background`, `read_passages`.
+        prompts: the user's own, by name: the keys of `PROMPTS`.
         max_concurrency: model requests in flight at once, over all questions.
         settings: fields of `GenerateThenReadSettings`.
 
@@ -39,13 +46,14 @@ def generate_then_read(
         ModelError: the model cannot be had.
     """
     defaults = with_defaults(GenerateThenReadSettings, settings)()
-    wording = with_prompts(
-        {"generate_background": BACKGROUND_PROMPT, "read_passages": READING_PROMPT}, prompts
-    )
+    wording = with_prompts(PROMPTS, prompts)
     door = Door(resolve_model(model), max_concurrency=max_concurrency)
     graph = begin(defaults)
     graph.add_node("generate_background", generate_background(door, defaults, wording["generate_background"]))
-    graph.add_node("read_passages", read_passages(door, defaults, wording["read_passages"]))
+    graph.add_node(
+        "read_passages",
+        read_passages(door, defaults, wording["read_passages"], wording["answer_directly"]),
+    )
     graph.add_edge(START, "generate_background")
     graph.add_edge("generate_background", "read_passages")
     graph.add_edge("read_passages", END)

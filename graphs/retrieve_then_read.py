@@ -8,10 +8,17 @@ from langgraph.graph import END, START
 from knowwhen.graphs.method import Method, ModelLike, begin, served, with_prompts
 from knowwhen.models.door import Door
 from knowwhen.models.resolve import resolve_model
-from knowwhen.nodes.read_passages import PROMPT, read_passages
+from knowwhen.nodes.answer_directly import PROMPT as DIRECT_PROMPT
+from knowwhen.nodes.read_passages import PROMPT as READING_PROMPT
+from knowwhen.nodes.read_passages import read_passages
 from knowwhen.nodes.retrieve import retrieve
 from knowwhen.nodes.settings import ReadingSettings, with_defaults
 from knowwhen.tools.resolve import RetrieverLike, resolve_retriever
+
+PROMPTS = {
+    "answer_directly": DIRECT_PROMPT,  # without a passage
+    "read_passages": READING_PROMPT,
+}
 
 
 class RetrieveThenReadSettings(ReadingSettings):
@@ -31,7 +38,7 @@ def retrieve_then_read(
     Args:
         model: a chat model, `pocket`, `transformers:<folder or hub id>` or any string that LangChain knows.
         retriever: a retriever, `almanac`, the folder of a built index, `wikipedia`, `tavily` or `google`.
-        prompts: the user's own, by node: `read_passages`.
+        prompts: the user's own, by name: the keys of `PROMPTS`.
         max_concurrency: model requests in flight at once, over all questions.
         settings: fields of `RetrieveThenReadSettings`.
 
@@ -41,11 +48,14 @@ def retrieve_then_read(
         RetrievalError: the index cannot be had.
     """
     defaults = with_defaults(RetrieveThenReadSettings, settings)()
-    wording = with_prompts({"read_passages": PROMPT}, prompts)
+    wording = with_prompts(PROMPTS, prompts)
     door = Door(resolve_model(model), resolve_retriever(retriever), max_concurrency=max_concurrency)
     graph = begin(defaults)
     graph.add_node("retrieve", retrieve(door, defaults))
-    graph.add_node("read_passages", read_passages(door, defaults, wording["read_passages"]))
+    graph.add_node(
+        "read_passages",
+        read_passages(door, defaults, wording["read_passages"], wording["answer_directly"]),
+    )
     graph.add_edge(START, "retrieve")
     graph.add_edge("retrieve", "read_passages")
     graph.add_edge("read_passages", END)

@@ -7,7 +7,7 @@ parts are answered by the same graph again, all at once, down to depth t; then t
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.runnables import Runnable
 from langgraph.graph import END, START
 from langgraph.types import Send
 
@@ -18,7 +18,7 @@ from knowwhen.nodes import combine, decompose, generate_background, read_passage
 from knowwhen.nodes.answer_directly import PROMPT as DIRECT_PROMPT
 from knowwhen.nodes.retrieve import retrieve
 from knowwhen.nodes.settings import ReadingSettings, with_defaults
-from knowwhen.nodes.solve import each_part, solve
+from knowwhen.nodes.solve import Itself, each_part, solve
 from knowwhen.nodes.state import Question, State
 from knowwhen.tools.resolve import RetrieverLike, resolve_retriever
 
@@ -69,15 +69,14 @@ def self_dc(
         resolve_model(model),
         resolve_retriever(retriever),
         needs=score_confidence.NEEDS[defaults.confidence],
-        asked_by=f"self_dc's confidence={defaults.confidence!r}",
+        asked_by="self_dc's confidence='probability'",
         max_concurrency=max_concurrency,
     )
 
     # A graph that calls itself is built twice: the one returned shows the one that recurs as its subgraph.
-    solver: Method | None = None
-    itself: Runnable[Any, Any] = RunnableLambda(lambda _: solver)
-    solver = _wired(door, defaults, wording, itself, State).compile(name="self_dc")
-    return _wired(door, defaults, wording, solver, Question).compile(name="self_dc")
+    itself = Itself()
+    itself.graph = _wired(door, defaults, wording, itself, State).compile(name="self_dc")
+    return _wired(door, defaults, wording, itself.graph, Question).compile(name="self_dc")
 
 
 def _wired(
@@ -100,7 +99,10 @@ def _wired(
     )
     graph.add_node("decompose", decompose.decompose(door, defaults, wording["decompose"]))
     graph.add_node("retrieve", retrieve(door, defaults))
-    graph.add_node("read_passages", read_passages.read_passages(door, defaults, wording["read_passages"]))
+    graph.add_node(
+        "read_passages",
+        read_passages.read_passages(door, defaults, wording["read_passages"], wording["answer_directly"]),
+    )
     graph.add_node("solve", solve(solver))
     graph.add_node("combine", combine.combine(door, defaults, wording["combine"]))
     graph.add_edge(START, "score_confidence")

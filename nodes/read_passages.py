@@ -28,7 +28,9 @@ def as_text(passages: Sequence[Passage]) -> str:
     return "\n".join(f"[{i}] {text}" for i, text in enumerate(titled, 1))
 
 
-def read_passages(door: Door, settings: Settings, prompt: str = PROMPT) -> Node:
+def read_passages(
+    door: Door, settings: Settings, prompt: str = PROMPT, direct_prompt: str = answer_directly.PROMPT
+) -> Node:
     """The node that answers from the passages at hand; from none, as if asked directly."""
 
     def read_passages(state: State) -> Update:
@@ -36,7 +38,7 @@ def read_passages(door: Door, settings: Settings, prompt: str = PROMPT) -> Node:
         if passages:
             asked = prompt.format(question=state["question"], passages=as_text(passages))
         else:
-            asked = answer_directly.PROMPT.format(question=state["question"])
+            asked = direct_prompt.format(question=state["question"])
         reply = door.ask(asked, **settings.of_this_run().sampling())
         answer = reply.text.strip()
         return {

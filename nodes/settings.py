@@ -3,12 +3,13 @@
 They are a graph's context schema: a server shows them with their bounds, and a run may change them.
 """
 
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from langgraph.runtime import get_runtime
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from knowwhen.models.errors import SettingsError
+from knowwhen.models.faults import shortened
 
 S = TypeVar("S", bound="Settings")
 
@@ -17,6 +18,18 @@ class Settings(BaseModel):
     """How the model is sampled."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    declared: ClassVar[type["Settings"] | None] = None  # what `with_defaults` made this class from
+
+    def __init__(self, **given: Any) -> None:
+        """Check the settings; also when they come as a run's context.
+
+        Raises:
+            SettingsError: a name is unknown or a value out of its range; says which and what is allowed.
+        """
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            raise SettingsError(_one_line(error, type(self))) from None
 
     temperature: float = Field(default=0.1, ge=0, le=2, description="Sampling temperature; 0 is greedy")
     top_p: float = Field(default=0.1, gt=0, le=1, description="Probability mass that is sampled from")
@@ -31,10 +44,14 @@ class Settings(BaseModel):
         }
 
     def of_this_run(self) -> Self:
-        """What the running graph's caller has set, else these."""
+        """These, but for what the running graph's caller has set."""
         # A nested graph inherits its parent's context, whatever its type.
-        context = get_runtime().context
-        return context if isinstance(context, type(self)) else self
+        context: Any = get_runtime().context
+        if isinstance(context, type(self)):
+            return context
+        if self.declared is not None and isinstance(context, self.declared):
+            return self.model_copy(update={name: getattr(context, name) for name in context.model_fields_set})
+        return self
 
 
 class ReadingSettings(Settings):
@@ -51,10 +68,7 @@ def with_defaults(settings: type[S], given: dict[str, Any]) -> type[S]:
     Raises:
         SettingsError: a name is unknown or a value out of its range; says which and what is allowed.
     """
-    try:
-        checked = settings(**given)
-    except ValidationError as error:
-        raise SettingsError(_one_line(error, settings)) from None
+    checked = settings(**given)
     fields: dict[str, Any] = {}
     for name in given:
         field = settings.model_fields[name]
@@ -62,7 +76,9 @@ def with_defaults(settings: type[S], given: dict[str, Any]) -> type[S]:
             field.annotation,
             Field(getattr(checked, name), description=field.description, **_bounds(field.metadata)),
         )
-    return create_model(settings.__name__, __base__=settings, __doc__=settings.__doc__, **fields)
+    made = create_model(settings.__name__, __base__=settings, __doc__=settings.__doc__, **fields)
+    made.declared = settings
+    return made
 
 
 def _bounds(metadata: list[Any]) -> dict[str, Any]:
@@ -79,4 +95,5 @@ def _one_line(error: ValidationError, settings: type[BaseModel]) -> str:
     name = ".".join(str(part) for part in first["loc"]) or "settings"
     if first["type"] == "extra_forbidden":
         return f"there is no setting {name!r}; choose from {', '.join(settings.model_fields)}"
-    return f"{name}={first['input']!r} is out of range: {first['msg'].lower()}"
+    given = shortened(repr(first["input"]))
+    return f"{name}={given} is out of range: {first['msg'].lower()}"

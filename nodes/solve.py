@@ -2,11 +2,30 @@
 
 from typing import Any
 
-from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.types import Send
 
 from knowwhen.nodes.node import Node, Update
 from knowwhen.nodes.state import ROOT, State
+
+
+class Itself(Runnable[State, dict[str, Any]]):
+    """Stands in a graph that calls itself for that graph, until it is built.
+
+    LangGraph does not look inside, so a drawing of the graph ends here.
+    """
+
+    graph: Runnable[State, dict[str, Any]]
+
+    def invoke(self, input: State, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:
+        """Run the graph."""
+        return self.graph.invoke(input, config, **kwargs)
+
+    async def ainvoke(
+        self, input: State, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        """Run the graph."""
+        return await self.graph.ainvoke(input, config, **kwargs)
 
 
 def each_part(state: State) -> list[Send]:
@@ -25,13 +44,13 @@ def solve(solver: Runnable[Any, Any]) -> Node:
         solver: the graph, from a `State` with a question, its id, its parent's and its depth.
     """
 
-    def solve(state: State, config: RunnableConfig) -> Update:
-        return _answered(solver.invoke(state, config))
+    def solve(state: State) -> Update:
+        return _answered(solver.invoke(state))
 
-    async def asolve(state: State, config: RunnableConfig) -> Update:
-        return _answered(await solver.ainvoke(state, config))
+    async def asolve(state: State) -> Update:
+        return _answered(await solver.ainvoke(state))
 
-    return RunnableLambda(solve, afunc=asolve, name="solve")
+    return Node(solve, asolve, "solve")
 
 
 def _answered(child: dict[str, Any]) -> Update:
