@@ -37,7 +37,9 @@ def test_any_text_survives_the_tokenizer(tokenizer) -> None:
 
 
 def test_the_loss_is_over_answers_and_over_what_a_prompt_repeats(tokenizer) -> None:
-    ids, labels = encode((("Who directed Velo Taray? Who directed Velo Taray?", "Brisk Olan"),), tokenizer, copying=True)
+    ids, labels = encode(
+        (("Who directed Velo Taray? Who directed Velo Taray?", "Brisk Olan"),), tokenizer, copying=True
+    )
     learnt = [i for i, label in enumerate(labels) if label != NO_LOSS]
     answer = tokenizer.encode("Brisk Olan")
     assert labels[-len(answer) - 1 :] == [*answer, tokenizer.eos_token_id]

@@ -51,7 +51,7 @@ COURSE = Course(
 CONFIDENCE_COURSE = Course(
     {
         **{task: (shares[-1],) * 3 for task, shares in COURSE.shares.items()},
-        "confidence": (25, 25, 25),
+        "confidence": (100, 100, 100),
     }
 )
 

@@ -46,7 +46,7 @@ class Plan:
         return self.rate * min(1.0, (step + 1) / self.warm_up, left)
 
 
-CONFIDENCE_PLAN = Plan(steps=600, rate=1e-3, warm_up=20, decay=1.0, seed=2)
+CONFIDENCE_PLAN = Plan(steps=700, rate=1.5e-3, warm_up=20, decay=1.0, seed=2)
 
 
 def pocket_config(vocabulary: int) -> LlamaConfig:
@@ -154,6 +154,8 @@ class Trainer:
         half.generation_config.pad_token_id = 0
         half.save_pretrained(target)
         self.tokenizer.save_pretrained(target)
+        for file in target.iterdir():
+            file.chmod(0o644)  # safetensors writes for its owner alone
 
 
 def train(

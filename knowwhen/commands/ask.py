@@ -60,17 +60,19 @@ def _print_json(method: "Method", question: str, stream: bool) -> None:
 
 
 def _print_tree(method: "Method", question: str, stream: bool) -> None:
+    from contextlib import nullcontext
+
     from rich.console import Console
     from rich.live import Live
 
     from knowwhen.events import events_of
     from knowwhen.tree import QuestionTree, printable
 
-    screen = Console(stderr=True, highlight=False, soft_wrap=False)
+    screen = Console(stderr=True, highlight=False)
     tree, output = QuestionTree(), {}
-    # Text that streams by would tear a live tree apart, so the tree then follows it.
-    live = Live(tree, console=screen, refresh_per_second=8, auto_refresh=screen.is_terminal)
-    with live if not stream else screen:
+    # A tree that redraws itself needs a terminal, and no other text that streams by.
+    growing = screen.is_terminal and not stream
+    with Live(tree, console=screen, refresh_per_second=8) if growing else nullcontext():
         for event in events_of(method, question, with_text=stream):
             kind = event.pop("event")
             if kind in ("route", "step"):
@@ -81,6 +83,7 @@ def _print_tree(method: "Method", question: str, stream: bool) -> None:
                 output = event
     if stream:
         screen.print()
+    if not growing:
         screen.print(tree)
     screen.print(cost_line(output["cost"]), style="dim")
     print(printable(output["answer"]))
