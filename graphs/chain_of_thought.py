@@ -5,7 +5,7 @@ from typing import Any
 
 from langgraph.graph import END, START
 
-from knowwhen.graphs.method import Method, ModelLike, begin, served, with_prompts
+from knowwhen.graphs.method import Method, ModelLike, add_first, begin, served, with_prompts
 from knowwhen.models.door import Door
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes.settings import Settings, with_defaults
@@ -39,7 +39,7 @@ def chain_of_thought(
     wording = with_prompts({"think_step_by_step": PROMPT}, prompts)
     door = Door(resolve_model(model), max_concurrency=max_concurrency)
     graph = begin(defaults)
-    graph.add_node("think_step_by_step", think_step_by_step(door, defaults, wording["think_step_by_step"]))
+    add_first(graph, "think_step_by_step", think_step_by_step(door, defaults, wording["think_step_by_step"]))
     graph.add_edge(START, "think_step_by_step")
     graph.add_edge("think_step_by_step", END)
     return graph.compile(name="chain_of_thought")

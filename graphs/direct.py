@@ -5,7 +5,7 @@ from typing import Any
 
 from langgraph.graph import END, START
 
-from knowwhen.graphs.method import Method, ModelLike, begin, served, with_prompts
+from knowwhen.graphs.method import Method, ModelLike, add_first, begin, served, with_prompts
 from knowwhen.models.door import Door
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes.answer_directly import PROMPT, answer_directly
@@ -39,7 +39,7 @@ def direct(
     wording = with_prompts({"answer_directly": PROMPT}, prompts)
     door = Door(resolve_model(model), max_concurrency=max_concurrency)
     graph = begin(defaults)
-    graph.add_node("answer_directly", answer_directly(door, defaults, wording["answer_directly"]))
+    add_first(graph, "answer_directly", answer_directly(door, defaults, wording["answer_directly"]))
     graph.add_edge(START, "answer_directly")
     graph.add_edge("answer_directly", END)
     return graph.compile(name="direct")

@@ -5,7 +5,7 @@ from typing import Any
 
 from langgraph.graph import END, START
 
-from knowwhen.graphs.method import Method, ModelLike, begin, served, with_prompts
+from knowwhen.graphs.method import Method, ModelLike, add_first, begin, served, with_prompts
 from knowwhen.models.door import Door
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes.answer_directly import PROMPT as DIRECT_PROMPT
@@ -49,7 +49,9 @@ def generate_then_read(
     wording = with_prompts(PROMPTS, prompts)
     door = Door(resolve_model(model), max_concurrency=max_concurrency)
     graph = begin(defaults)
-    graph.add_node("generate_background", generate_background(door, defaults, wording["generate_background"]))
+    add_first(
+        graph, "generate_background", generate_background(door, defaults, wording["generate_background"])
+    )
     graph.add_node(
         "read_passages",
         read_passages(door, defaults, wording["read_passages"], wording["answer_directly"]),

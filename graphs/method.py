@@ -3,15 +3,16 @@
 from collections.abc import Callable, Mapping
 from functools import cache
 from string import Formatter
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.language_models import BaseChatModel
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from knowwhen.models.errors import SettingsError
+from knowwhen.nodes.node import Node
 from knowwhen.nodes.settings import Settings
-from knowwhen.nodes.state import Answer, Question, State
+from knowwhen.nodes.state import Answer, Asked, Question, State
 
 ModelLike = BaseChatModel | str
 Method = CompiledStateGraph[State, Any, Question, Answer]
@@ -21,6 +22,11 @@ Builder = StateGraph[State, Any, Any, Any]
 def begin(settings: Settings, input_schema: type = Question) -> Builder:
     """An empty graph whose runs take these settings as their context."""
     return StateGraph(State, context_schema=type(settings), input_schema=input_schema, output_schema=Answer)
+
+
+def add_first(graph: Builder, name: str, node: Node) -> None:
+    """Add the node that a graph begins with, which sees nothing of an earlier question in the same thread."""
+    graph.add_node(name, cast("Any", node), input_schema=Asked)
 
 
 def served(method: Callable[[], Method]) -> Callable[[str], Method]:

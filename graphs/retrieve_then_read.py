@@ -5,7 +5,7 @@ from typing import Any
 
 from langgraph.graph import END, START
 
-from knowwhen.graphs.method import Method, ModelLike, begin, served, with_prompts
+from knowwhen.graphs.method import Method, ModelLike, add_first, begin, served, with_prompts
 from knowwhen.models.door import Door
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes.answer_directly import PROMPT as DIRECT_PROMPT
@@ -51,7 +51,7 @@ def retrieve_then_read(
     wording = with_prompts(PROMPTS, prompts)
     door = Door(resolve_model(model), resolve_retriever(retriever), max_concurrency=max_concurrency)
     graph = begin(defaults)
-    graph.add_node("retrieve", retrieve(door, defaults))
+    add_first(graph, "retrieve", retrieve(door, defaults))
     graph.add_node(
         "read_passages",
         read_passages(door, defaults, wording["read_passages"], wording["answer_directly"]),

@@ -11,7 +11,7 @@ from langchain_core.runnables import Runnable
 from langgraph.graph import END, START
 from langgraph.types import Send
 
-from knowwhen.graphs.method import Builder, Method, ModelLike, begin, served, with_prompts
+from knowwhen.graphs.method import Builder, Method, ModelLike, add_first, begin, served, with_prompts
 from knowwhen.models.door import Door
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes import combine, decompose, generate_background, read_passages, score_confidence
@@ -19,7 +19,7 @@ from knowwhen.nodes.answer_directly import PROMPT as DIRECT_PROMPT
 from knowwhen.nodes.retrieve import retrieve
 from knowwhen.nodes.settings import ReadingSettings, with_defaults
 from knowwhen.nodes.solve import Itself, each_part, solve
-from knowwhen.nodes.state import Question, State
+from knowwhen.nodes.state import Asked, Question, State
 from knowwhen.tools.resolve import RetrieverLike, resolve_retriever
 
 PROMPTS = {
@@ -75,7 +75,7 @@ def self_dc(
 
     # A graph that calls itself is built twice: the one returned shows the one that recurs as its subgraph.
     itself = Itself()
-    itself.graph = _wired(door, defaults, wording, itself, State).compile(name="self_dc")
+    itself.graph = _wired(door, defaults, wording, itself, Asked).compile(name="self_dc")
     return _wired(door, defaults, wording, itself.graph, Question).compile(name="self_dc")
 
 
@@ -87,7 +87,8 @@ def _wired(
     input_schema: type,
 ) -> Builder:
     graph = begin(defaults, input_schema)
-    graph.add_node(
+    add_first(
+        graph,
         "score_confidence",
         score_confidence.score_confidence(
             door, defaults, wording["score_confidence"], wording["answer_directly"]

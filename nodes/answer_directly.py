@@ -3,7 +3,7 @@
 from knowwhen.models.door import Door
 from knowwhen.nodes.node import Node, Update, as_node
 from knowwhen.nodes.settings import Settings
-from knowwhen.nodes.state import State, step_of
+from knowwhen.nodes.state import State, spent, step_of
 
 PROMPT = """\
 Answer the question with just a few words.
@@ -21,7 +21,7 @@ def answer_directly(door: Door, settings: Settings, prompt: str = PROMPT) -> Nod
             "answer": answer,
             "explanation": "answered from the model's own knowledge",
             "steps": [step_of(state, "direct", answer)],
-            "cost": reply.cost,
+            "cost": spent(state, reply.cost),
         }
 
     return as_node(door, answer_directly)

@@ -1,11 +1,12 @@
 """Combination: answer a question from its sub-questions and their answers (Self-DC, Table 21)."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 from knowwhen.models.door import Door
 from knowwhen.nodes.node import Node, Update, as_node
 from knowwhen.nodes.settings import Settings
-from knowwhen.nodes.state import State, step_of
+from knowwhen.nodes.state import State, part_ids, spent, step_of
 
 PROMPT = """\
 Question: {question}
@@ -25,7 +26,8 @@ def combine(door: Door, settings: Settings, prompt: str = PROMPT) -> Node:
     """The node that answers a decomposed question from its parts' answers."""
 
     def combine(state: State) -> Update:
-        pairs = as_pairs(state["parts"], state["part_answers"])
+        parts = [state["part_outputs"][id] for id in part_ids(state)]
+        pairs = as_pairs(state["parts"], [part["answer"] for part in parts])
         reply = door.ask(
             prompt.format(question=state["question"], pairs=pairs), **settings.of_this_run().sampling()
         )
@@ -33,8 +35,11 @@ def combine(door: Door, settings: Settings, prompt: str = PROMPT) -> Node:
         return {
             "answer": answer,
             "explanation": f"combined from\n{pairs}",
-            "steps": [step_of(state, "decompose", answer)],
-            "cost": reply.cost,
+            "steps": [
+                *chain.from_iterable(part["steps"] for part in parts),
+                step_of(state, "decompose", answer),
+            ],
+            "cost": spent(state, *(part["cost"] for part in parts), reply.cost),
         }
 
     return as_node(door, combine)

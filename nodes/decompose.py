@@ -13,7 +13,7 @@ from knowwhen.models.faults import shortened
 from knowwhen.nodes.node import Node, Update, as_node
 from knowwhen.nodes.progress import report_progress
 from knowwhen.nodes.settings import Settings
-from knowwhen.nodes.state import State
+from knowwhen.nodes.state import State, noted, spent
 
 PROMPT = """\
 Split the question into smaller questions that can each be answered alone.
@@ -100,12 +100,15 @@ def decompose(door: Door, settings: DecompositionSettings, prompt: str = PROMPT)
         parts = read_parts(reply.text)
         reason = why_not(state["question"], parts, reply.text)
         if reason is not None:
-            return {**_retrieved(state, f"not decomposed, {reason}: retrieved"), "cost": reply.cost}
-        return {"parts": parts, "cost": reply.cost}
+            return {
+                **_retrieved(state, f"not decomposed, {reason}: retrieved"),
+                "cost": spent(state, reply.cost),
+            }
+        return {"parts": parts, "cost": spent(state, reply.cost)}
 
     return as_node(door, decompose)
 
 
 def _retrieved(state: State, note: str) -> Update:
     report_progress(state, "retrieve", state.get("confidence"))
-    return {"route": "retrieve", "notes": [note]}
+    return {"route": "retrieve", "notes": noted(state, note)}

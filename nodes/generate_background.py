@@ -3,7 +3,7 @@
 from knowwhen.models.door import Door
 from knowwhen.nodes.node import Node, Update, as_node
 from knowwhen.nodes.settings import Settings
-from knowwhen.nodes.state import State
+from knowwhen.nodes.state import State, noted, spent
 from knowwhen.tools.passage import Passage
 
 PROMPT = """\
@@ -21,8 +21,8 @@ def generate_background(door: Door, settings: Settings, prompt: str = PROMPT) ->
         return {
             "route": "generate",
             "passages": [written] if text else [],
-            "notes": [] if text else ["the model wrote no background passage"],
-            "cost": reply.cost,
+            "notes": noted(state, None if text else "the model wrote no background passage"),
+            "cost": spent(state, reply.cost),
         }
 
     return as_node(door, generate_background)

@@ -10,7 +10,7 @@ from knowwhen.models.door import Door
 from knowwhen.nodes import answer_directly
 from knowwhen.nodes.node import Node, Update, as_node
 from knowwhen.nodes.settings import Settings
-from knowwhen.nodes.state import State, step_of
+from knowwhen.nodes.state import State, spent, step_of
 from knowwhen.tools.passage import Passage
 
 PROMPT = """\
@@ -44,8 +44,8 @@ def read_passages(
         return {
             "answer": answer,
             "explanation": _explanation(state),
-            "steps": [step_of(state, state["route"], answer)],
-            "cost": reply.cost,
+            "steps": [step_of(state, state["route"], answer, passages)],
+            "cost": spent(state, reply.cost),
         }
 
     return as_node(door, read_passages)

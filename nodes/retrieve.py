@@ -3,7 +3,7 @@
 from knowwhen.models.door import Door
 from knowwhen.nodes.node import Node, Update, as_node
 from knowwhen.nodes.settings import ReadingSettings
-from knowwhen.nodes.state import State
+from knowwhen.nodes.state import State, noted, spent
 from knowwhen.tools.passage import as_passages
 
 
@@ -15,8 +15,10 @@ def retrieve(door: Door, settings: ReadingSettings) -> Node:
         return {
             "route": "retrieve",
             "passages": as_passages(found.documents),
-            "notes": [] if found.documents else ["nothing was found: the answer is unsupported"],
-            "cost": found.cost,
+            "notes": noted(
+                state, None if found.documents else "nothing was found: the answer is unsupported"
+            ),
+            "cost": spent(state, found.cost),
         }
 
     return as_node(door, retrieve)

@@ -16,7 +16,7 @@ from knowwhen.nodes import answer_directly
 from knowwhen.nodes.node import Node, Update, as_node
 from knowwhen.nodes.progress import report_progress
 from knowwhen.nodes.settings import Settings
-from knowwhen.nodes.state import Route, State
+from knowwhen.nodes.state import Route, State, noted, spent
 from knowwhen.uncertainty.probability import mean_probability
 from knowwhen.uncertainty.verbalised import verbalised
 
@@ -90,8 +90,8 @@ def score_confidence(
             "confidence": confidence,
             "estimator": now.confidence,
             "route": route,
-            "notes": [missing] if stated is None else [],
-            "cost": reply.cost,
+            "notes": noted(state, missing if stated is None else None),
+            "cost": spent(state, reply.cost),
         }
 
     return as_node(door, score_confidence)

@@ -6,7 +6,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.types import Send
 
 from knowwhen.nodes.node import Node, Update
-from knowwhen.nodes.state import ROOT, State
+from knowwhen.nodes.state import ROOT, Asked, State, part_ids
 
 
 class Itself(Runnable[State, dict[str, Any]]):
@@ -30,10 +30,10 @@ class Itself(Runnable[State, dict[str, Any]]):
 
 def each_part(state: State) -> list[Send]:
     """The sub-questions of a decomposed question, each on its own way, all at once."""
-    mother, depth = state.get("id", ROOT), state.get("depth", 0)
+    mother, depth = state.get("id", ROOT), state.get("depth", 0) + 1
     return [
-        Send("solve", State(question=part, id=f"{mother}.{i}", parent=mother, depth=depth + 1))
-        for i, part in enumerate(state["parts"], 1)
+        Send("solve", Asked(question=part, id=id, parent=mother, depth=depth))
+        for id, part in zip(part_ids(state), state["parts"], strict=True)
     ]
 
 
@@ -41,17 +41,13 @@ def solve(solver: Runnable[Any, Any]) -> Node:
     """The node that answers one sub-question with a graph of its own.
 
     Args:
-        solver: the graph, from a `State` with a question, its id, its parent's and its depth.
+        solver: the graph, from what is `Asked`.
     """
 
     def solve(state: State) -> Update:
-        return _answered(solver.invoke(state))
+        return {"part_outputs": {state["id"]: solver.invoke(state)}}
 
     async def asolve(state: State) -> Update:
-        return _answered(await solver.ainvoke(state))
+        return {"part_outputs": {state["id"]: await solver.ainvoke(state)}}
 
     return Node(solve, asolve, "solve")
-
-
-def _answered(child: dict[str, Any]) -> Update:
-    return {"part_answers": [child["answer"]], "steps": child["steps"], "cost": child["cost"]}

@@ -1,12 +1,18 @@
-"""What flows through a method's graph: the question in, one state a question, the answer out."""
+"""What flows through a method's graph: the question in, one state a question, the answer out.
+
+A server may put several questions to a graph in one thread, whose state stays. So nothing is added up by the
+channels, but for what parallel parts write, and a graph's first node is shown what is `Asked` alone.
+"""
 
 import operator
+from collections.abc import Sequence
+from functools import reduce
 from typing import Annotated, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from knowwhen.models.cost import Cost, add_costs
+from knowwhen.models.cost import NO_COST, Cost, add_costs
 from knowwhen.tools.passage import Passage
 
 Route = Literal["generate", "retrieve", "decompose", "confident", "direct"]
@@ -42,29 +48,47 @@ class Answer(TypedDict, total=False):
     confidence: Annotated[
         float | None, Field(description="How sure the model was of the whole question, 0 to 1")
     ]
-    steps: Annotated[
-        list[Step],
-        Field(description="The question tree, flat, in the order answered"),
-        operator.add,
-    ]
-    cost: Annotated[Cost, Field(description="Calls, tokens, retrievals and passages, in all"), add_costs]
+    steps: Annotated[list[Step], Field(description="The question tree, flat, in the order answered")]
+    cost: Annotated[Cost, Field(description="Calls, tokens, retrievals and passages, in all")]
 
 
-class State(Question, Answer, total=False):
-    """One question on its way to an answer."""
+class Asked(Question, total=False):
+    """A question and its place in the tree."""
 
     id: str
     parent: str | None
     depth: int  # 0 for the question as asked
+
+
+class State(Asked, Answer, total=False):
+    """One question on its way to an answer."""
+
     route: Route
     estimator: str | None
     passages: list[Passage]
     parts: list[str]  # independent sub-questions
-    part_answers: Annotated[list[str], operator.add]  # in the order of the parts
-    notes: Annotated[list[str], operator.add]
+    part_outputs: Annotated[dict[str, Answer], operator.or_]  # by their ids
+    notes: list[str]
 
 
-def step_of(state: State, route: Route, answer: str, notes: tuple[str, ...] = ()) -> Step:
+def part_ids(state: State) -> list[str]:
+    """The ids of a divided question's parts."""
+    return [f"{state.get('id', ROOT)}.{i}" for i in range(1, len(state["parts"]) + 1)]
+
+
+def spent(state: State, *costs: Cost) -> Cost:
+    """What the question has cost so far, with these."""
+    return reduce(add_costs, costs, state.get("cost", NO_COST))
+
+
+def noted(state: State, *notes: str | None) -> list[str]:
+    """The notes on the question so far, with these; None is no note."""
+    return [*state.get("notes", ()), *(note for note in notes if note is not None)]
+
+
+def step_of(
+    state: State, route: Route, answer: str, passages: Sequence[Passage] = (), note: str | None = None
+) -> Step:
     """The record of a question that has just been answered."""
     return Step(
         id=state.get("id", ROOT),
@@ -74,7 +98,7 @@ def step_of(state: State, route: Route, answer: str, notes: tuple[str, ...] = ()
         route=route,
         score=state.get("confidence"),
         estimator=state.get("estimator"),
-        passages=state.get("passages", []),
+        passages=list(passages),
         answer=answer,
-        notes=[*state.get("notes", ()), *notes],
+        notes=noted(state, note),
     )

@@ -5,7 +5,7 @@ import re
 from knowwhen.models.door import Door
 from knowwhen.nodes.node import Node, Update, as_node
 from knowwhen.nodes.settings import Settings
-from knowwhen.nodes.state import State, step_of
+from knowwhen.nodes.state import State, spent, step_of
 
 PROMPT = """\
 Think step by step, then write "So the answer is" and the answer in a few words.
@@ -30,16 +30,16 @@ def think_step_by_step(door: Door, settings: Settings, prompt: str = PROMPT) -> 
     def think_step_by_step(state: State) -> Update:
         reply = door.ask(prompt.format(question=state["question"]), **settings.of_this_run().sampling())
         answer = read_thought(reply.text)
-        notes: tuple[str, ...] = ()
+        note = None
         if answer is None:
             lines = reply.text.strip().splitlines()
             answer = lines[-1].strip() if lines else ""
-            notes = (f'no "{ANSWER_MARK}" in the thought: its last line is the answer',)
+            note = f'no "{ANSWER_MARK}" in the thought: its last line is the answer'
         return {
             "answer": answer,
             "explanation": reply.text.strip(),
-            "steps": [step_of(state, "direct", answer, notes)],
-            "cost": reply.cost,
+            "steps": [step_of(state, "direct", answer, note=note)],
+            "cost": spent(state, reply.cost),
         }
 
     return as_node(door, think_step_by_step)

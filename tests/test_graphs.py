@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.state import CompiledStateGraph
 from scripted import ScriptedChat
 from self_dc_script import Shelf, World
@@ -138,6 +139,15 @@ def test_both_ways_to_run_give_the_same_output_and_it_is_json(name: str) -> None
     )
     assert output["cost"]["model_calls"] == len(SCRIPTS[name])
     assert output["cost"]["input_tokens"] > 0
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_second_question_in_a_thread_that_a_server_keeps_is_answered_afresh(name: str) -> None:
+    kept = build(name, SCRIPTS[name] * 2).copy(update={"checkpointer": InMemorySaver()})
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    first = kept.invoke({"question": "Where is Alba?"}, thread)
+    assert kept.invoke({"question": "Where is Alba?"}, thread) == first
+    assert first == build(name, SCRIPTS[name]).invoke({"question": "Where is Alba?"})
 
 
 def test_a_thought_without_a_marked_answer_ends_in_its_last_line() -> None:

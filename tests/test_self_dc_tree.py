@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import StructuredTool
+from langgraph.checkpoint.memory import InMemorySaver
 from scripted import ScriptedChat
 from self_dc_script import SEVEN, Shelf, World, as_reply, notes, routes, task_of, tasks_of
 
@@ -52,7 +54,14 @@ def through_a_pipe(method: Method, inputs: list[dict[str, Any]]) -> list[dict[st
     return [pipe.invoke(asked) for asked in inputs]
 
 
-RUNS = [by_invoke, by_ainvoke, by_batch, by_abatch, through_a_pipe]
+def as_a_tool(method: Method, inputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    tool = StructuredTool.from_function(
+        lambda question: method.invoke({"question": question}), name="ask", description="Answers questions."
+    )
+    return [tool.invoke(asked) for asked in inputs]
+
+
+RUNS = [by_invoke, by_ainvoke, by_batch, by_abatch, through_a_pipe, as_a_tool]
 
 
 def test_a_half_known_part_is_divided_again_and_children_are_answered_before_their_parent() -> None:
@@ -218,6 +227,17 @@ def test_a_question_that_fails_in_a_batch_leaves_the_others_alone() -> None:
     outputs = build(broken).batch(asked, return_exceptions=True)
     assert [isinstance(output, ModelError) for output in outputs] == [True, False, True, False]
     assert outputs[1] == ask(SEVEN, "right")
+
+
+def test_a_second_question_in_a_thread_that_a_server_keeps_is_answered_afresh() -> None:
+    world = World(SEVEN.sure, SEVEN.parts, {("combine", "right"): ValueError("out of memory")})
+    alone = by_invoke(build(world), [{"question": question} for question in ("left", "right a", "left b")])
+    kept = build(world).copy(update={"checkpointer": InMemorySaver()})
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    assert [kept.invoke({"question": q}, thread) for q in ("left", "right a", "left b")] == alone
+    with pytest.raises(ModelError):
+        kept.invoke({"question": "root"}, thread)
+    assert [kept.invoke({"question": q}, thread) for q in ("left", "right a", "left b")] == alone
 
 
 def test_whoever_streams_sees_each_route_when_it_is_chosen() -> None:

@@ -1,5 +1,6 @@
 """Settings: defaults from keyword arguments, changes per run, and one line for whatever is out of range."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from typing_extensions import TypedDict
 
 from knowwhen.graphs import (
     METHODS,
+    Method,
     chain_of_thought,
     direct,
     generate_then_read,
@@ -89,8 +91,11 @@ def test_keyword_arguments_are_the_defaults() -> None:
     assert told == {"temperature": {0.5}, "top_p": {0.6}, "max_tokens": {7}}
 
 
+@pytest.mark.parametrize(
+    "run", [Method.invoke, lambda *asked, **how: asyncio.run(Method.ainvoke(*asked, **how))]
+)
 @pytest.mark.parametrize("kind", ["dict", "the graph's own class", "the method's class"])
-def test_a_run_may_change_settings_down_to_the_last_sub_question(kind: str) -> None:
+def test_a_run_may_change_settings_down_to_the_last_sub_question(kind: str, run: Any) -> None:
     model, shelf = ScriptedChat(HALF_KNOWN), Shelf()
     method = self_dc(model, shelf, confidence="verbalised", passages=5, max_tokens=50)
     changed = {"passages": 2, "temperature": 0.9}
@@ -99,11 +104,10 @@ def test_a_run_may_change_settings_down_to_the_last_sub_question(kind: str) -> N
         "the graph's own class": method.context_schema,
         "the method's class": SelfDCSettings,
     }
-    output = method.invoke(
+    output = run(
+        method,
         {"question": "root"},
-        context=make[kind](
-            **changed, **({"confidence": "verbalised"} if kind == "the method's class" else {})
-        ),
+        context=make[kind](**changed),
     )
     assert routes(output) == {"1.1": "retrieve", "1.2": "retrieve", "1": "decompose"}
     assert sorted(shelf.queries) == [("left", 2), ("right", 2)]
@@ -123,11 +127,15 @@ def test_a_run_may_change_the_band_the_depth_and_the_estimator() -> None:
 
 
 def test_runs_beside_each_other_keep_their_own_settings() -> None:
-    method = build()
-    for _ in range(3):
-        for depth, expected in ((0, 1), (3, 3)):
-            output = method.invoke({"question": "root"}, context={"max_depth": depth})
-            assert len(output["steps"]) == expected
+    method = self_dc(ScriptedChat(HALF_KNOWN, delay=0.02), Shelf(), confidence="verbalised")
+    depths = [0, 3] * 5
+
+    async def all_at_once() -> list[dict[str, Any]]:
+        runs = [method.ainvoke({"question": "root"}, context={"max_depth": depth}) for depth in depths]
+        return await asyncio.gather(*runs)
+
+    outputs = asyncio.run(all_at_once())
+    assert [len(output["steps"]) for output in outputs] == [3 if depth else 1 for depth in depths]
 
 
 @dataclass
