@@ -12,7 +12,6 @@ from knowwhen.training.tokenizer import ASSISTANT, END, USER
 
 LENGTHS = (32, 64, 128, 192, 256)  # few, so that the compiled model meets few shapes
 NO_LOSS = -100
-COPYING = 0.5  # the first part of the course, in which copying is taught for itself
 
 
 @dataclass(frozen=True)
@@ -23,6 +22,7 @@ class Course:
     """
 
     shares: dict[str, tuple[float, float, float]]
+    copying: float = 0.0  # the first part, in which copying is taught for itself
 
     def at(self, progress: float) -> dict[str, float]:
         """The shares at a point of the training, which runs from 0 to 1."""
@@ -43,7 +43,8 @@ COURSE = Course(
         "read_background": (2, 5, 5),
         "decompose": (1, 4, 5),
         "combine": (1, 6, 10),
-    }
+    },
+    copying=0.5,
 )
 
 
@@ -133,7 +134,9 @@ def _group(
         task = rng.choices(list(shares), list(shares.values()))[0]
         if task == "read":
             sizes["read"] = {"passages": rng.randint(1, 1 + min(2, int(progress * 6)))}
-        ids, labels = encode(examples.tasks[task](**sizes.get(task, {})), tokenizer, progress < COPYING)
+        ids, labels = encode(
+            examples.tasks[task](**sizes.get(task, {})), tokenizer, progress < course.copying
+        )
         length = next((length for length in LENGTHS if length >= len(ids)), None)
         if length is None:
             continue
