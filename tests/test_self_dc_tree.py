@@ -145,6 +145,19 @@ def test_the_parts_of_a_question_are_answered_at_once(run: Run) -> None:
     assert len(output["steps"]) == 5
 
 
+def test_as_many_calls_as_allowed_are_in_flight_on_however_few_cores() -> None:
+    meeting = threading.Barrier(16)
+    world = World({"root": 0.6}, {"root": [f"part {i}" for i in range(16)]})
+
+    def script(prompt: str) -> Any:
+        if task_of(prompt)[0] == "read_passages":
+            meeting.wait(timeout=60)  # asyncio's own threads are six on two cores
+        return world(prompt)
+
+    (output,) = by_ainvoke(build(script, max_concurrency=16), [{"question": "root"}])
+    assert len(output["steps"]) == 17
+
+
 @pytest.mark.parametrize("run", [by_invoke, by_ainvoke])
 def test_the_parts_of_two_divided_parts_are_answered_at_once(run: Run) -> None:
     meeting = threading.Barrier(4)
