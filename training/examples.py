@@ -13,7 +13,7 @@ from functools import cached_property
 
 from knowwhen.almanac.passages import AlmanacPassage, entity_passage, state
 from knowwhen.almanac.phrasing import ask
-from knowwhen.almanac.questions import AlmanacQuestion, Asker
+from knowwhen.almanac.questions import KINDS, AlmanacQuestion, Asker
 from knowwhen.almanac.splits import facts_of
 from knowwhen.almanac.world import Fact, default_world, make_world
 from knowwhen.nodes import (
@@ -28,15 +28,7 @@ from knowwhen.tools.passage import Passage
 
 Example = tuple[tuple[str | None, str], ...]
 
-COMPOSITIONAL = (
-    "bridge",
-    "comparison",
-    "bridge_comparison",
-    "intersection",
-    "yes_no",
-    "three_hop",
-    "four_hop",
-)
+COMPOSITIONAL = KINDS[1:]
 SMALL_WORLD = {
     "country": (5, 5),
     "city": (12, 12),
