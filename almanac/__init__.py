@@ -1,7 +1,7 @@
 """A generated encyclopedia whose facts are known, unknown or known wrongly to the pocket model."""
 
 from knowwhen.almanac.folder import unfinished
-from knowwhen.almanac.passages import AlmanacPassage, corpus, passages_of
+from knowwhen.almanac.passages import AlmanacPassage, corpus
 from knowwhen.almanac.questions import KINDS, AlmanacQuestion, Quadrant, aliases, knowledge, quadrant
 from knowwhen.almanac.splits import SPLITS, Split, facts_of, questions_of, split_of
 from knowwhen.almanac.world import (
@@ -38,7 +38,6 @@ __all__ = [
     "facts_of",
     "knowledge",
     "make_world",
-    "passages_of",
     "quadrant",
     "questions_of",
     "split_of",

@@ -53,10 +53,14 @@ def entity_passage(
 
 
 def corpus(world: World) -> Iterator[AlmanacPassage]:
-    """Every passage of today's almanac: the entities', then stale editions and rumours."""
+    """Every passage of today's almanac: the entities', then stale editions and rumours.
+
+    Of an award that nobody has won nothing is told, and so it has no passage.
+    """
     rng = random.Random(f"corpus {world.seed}")
     for entity in world.entities.values():
-        yield entity_passage(world, entity, rng)
+        if (told := entity_passage(world, entity, rng)).text:
+            yield told
     for fact in world.history:
         current = world.now[fact.key]
         if current.object != fact.object and rng.random() < 0.5:
@@ -79,8 +83,3 @@ def corpus(world: World) -> Iterator[AlmanacPassage]:
                     (),
                     "misleading",
                 )
-
-
-def passages_of(world: World) -> Iterator[AlmanacPassage]:
-    """The passages of `corpus` that say something: of an award that nobody has won, nothing is told."""
-    return (passage for passage in corpus(world) if passage.text)

@@ -6,61 +6,89 @@ from knowwhen.almanac.relations import BY_NAME, FRAMES, RELATIONS
 
 _INDEX = {relation.name: i for i, relation in enumerate(RELATIONS)}
 
-# Comparisons by a year: for each relation the questions whose answer has the earlier, and the later, one.
-COMPARISONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "release": (
-        ("Which film came out first, {a} or {b}?", "Which film was released earlier, {a} or {b}?",
-         "Which of the films {a} and {b} is older?", "Which film is older, {a} or {b}?"),
-        ("Which film came out last, {a} or {b}?", "Which film was released later, {a} or {b}?",
-         "Which of the films {a} and {b} is newer?", "Which film is newer, {a} or {b}?"),
-    ),
-    "publication": (
-        ("Which book appeared first, {a} or {b}?", "Which book was published earlier, {a} or {b}?",
-         "Which of the books {a} and {b} is older?", "Which book is older, {a} or {b}?"),
-        ("Which book appeared last, {a} or {b}?", "Which book was published later, {a} or {b}?",
-         "Which of the books {a} and {b} is newer?", "Which book is newer, {a} or {b}?"),
-    ),
-    "birth": (
-        ("Who was born first, {a} or {b}?", "Who was born earlier, {a} or {b}?",
-         "Which of the persons {a} and {b} is older?", "Who is older, {a} or {b}?"),
-        ("Who was born last, {a} or {b}?", "Who was born later, {a} or {b}?",
-         "Which of the persons {a} and {b} is younger?", "Who is younger, {a} or {b}?"),
-    ),
-    "founding": (
-        ("Which company was founded first, {a} or {b}?", "Which company was founded earlier, {a} or {b}?",
-         "Which of the companies {a} and {b} is older?", "Which company is older, {a} or {b}?"),
-        ("Which company was founded last, {a} or {b}?", "Which company was founded later, {a} or {b}?",
-         "Which of the companies {a} and {b} is newer?", "Which company is newer, {a} or {b}?"),
-    ),
-}  # fmt: skip
+# Of every list of wordings the last one is held out of training: it puts together pieces of the others.
 
-# "Which film has the older director": for each relation to a person, by earlier and by later birth.
-BRIDGE_COMPARISONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    name: (
-        (f"Which {kind} has the older {role}, {{a}} or {{b}}?",
-         f"Which of the {kinds} {{a}} and {{b}} has the older {role}?",
-         f"Which {kind} has the {role} who was born first, {{a}} or {{b}}?",
-         f"Which of {{a}} and {{b}} has the older {role}?"),
-        (f"Which {kind} has the younger {role}, {{a}} or {{b}}?",
-         f"Which of the {kinds} {{a}} and {{b}} has the younger {role}?",
-         f"Which {kind} has the {role} who was born last, {{a}} or {{b}}?",
-         f"Which of {{a}} and {{b}} has the younger {role}?"),
+
+def _comparison(
+    which: str, the_kind: str, comes: str, came: str, younger: str
+) -> tuple[tuple[str, ...], ...]:
+    """The questions whose answer has the earlier, and the later, year."""
+    return tuple(
+        (
+            f"{which} {comes} {ordinal}, {{a}} or {{b}}?",
+            f"{which} {came} {adverb}, {{a}} or {{b}}?",
+            f"Which of {the_kind}{{a}} and {{b}} is {adjective}?",
+            f"Which of {the_kind}{{a}} and {{b}} {comes} {ordinal}?",
+            f"Which of {{a}} and {{b}} {came} {adverb}?",
+            f"Of {{a}} and {{b}}, {which.lower()} is {adjective}?",
+            f"Of {the_kind}{{a}} and {{b}}, which one {comes} {ordinal}?",
+            f"{which} is {adjective}, {{a}} or {{b}}?",
+        )
+        for ordinal, adverb, adjective in (("first", "earlier", "older"), ("last", "later", younger))
     )
-    for name, kind, kinds, role in (
-        ("director", "film", "films", "director"),
-        ("star", "film", "films", "star"),
-        ("author", "book", "books", "author"),
-        ("founder", "company", "companies", "founder"),
+
+
+# Comparisons by the year of a relation.
+COMPARISONS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "release": _comparison("Which film", "the films ", "came out", "was released", "newer"),
+    "publication": _comparison("Which book", "the books ", "appeared", "was published", "newer"),
+    "birth": _comparison("Who", "", "was born", "was born", "younger"),
+    "founding": _comparison("Which company", "the companies ", "was founded", "was founded", "newer"),
+}
+
+
+def _bridge_comparison(kind: str, kinds: str, role: str) -> tuple[tuple[str, ...], ...]:
+    """The questions whose answer has the person who was born earlier, and later."""
+    return tuple(
+        (
+            f"Which {kind} has the {adjective} {role}, {{a}} or {{b}}?",
+            f"Which of the {kinds} {{a}} and {{b}} has the {adjective} {role}?",
+            f"Which {kind} has the {role} who was born {ordinal}, {{a}} or {{b}}?",
+            f"Of {{a}} and {{b}}, which {kind} has the {adjective} {role}?",
+            f"Which of {{a}} and {{b}} has the {role} who was born {ordinal}?",
+            f"Which of {{a}} and {{b}} has the {adjective} {role}?",
+        )
+        for adjective, ordinal in (("older", "first"), ("younger", "last"))
     )
-}  # fmt: skip
+
+
+# "Which film has the older director": by a relation to a person.
+BRIDGE_COMPARISONS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "director": _bridge_comparison("film", "films", "director"),
+    "star": _bridge_comparison("film", "films", "star"),
+    "author": _bridge_comparison("book", "books", "author"),
+    "founder": _bridge_comparison("company", "companies", "founder"),
+}
+
+
+def _agreement(done: str, together: str, alike: str, role: str) -> tuple[str, ...]:
+    """The questions whether two have one and the same: `done` by or in it, and its `role` for them."""
+    is_, done = done.split(" ", 1)
+    return (
+        f"{is_} {{a}} and {{b}} {done} the same {together}?",
+        f"Do {{a}} and {{b}} have the same {role}?",
+        f"{is_} {{a}} and {{b}} {done} one and the same {together}?",
+        f"Is the {role} of {{a}} also the {role} of {{b}}?",
+        f"Do {{a}} and {{b}} share their {role}?",
+        alike,
+        f"Do both {{a}} and {{b}} have the same {role}?",
+        f"{is_} both {{a}} and {{b}} {done} the same {together}?",
+    )
+
 
 # Yes or no: the two facts agree, or not.
 SAME: dict[str, tuple[str, ...]] = {
-    "director": ("Were {a} and {b} directed by the same person?", "Do {a} and {b} have the same director?"),
-    "author": ("Were {a} and {b} written by the same person?", "Do {a} and {b} have the same author?"),
-    "birthplace": ("Were {a} and {b} born in the same city?", "Do {a} and {b} have the same birthplace?"),
-    "country": ("Are {a} and {b} in the same country?", "Do {a} and {b} lie in the same country?"),
-    "headquarters": ("Are {a} and {b} based in the same city?", "Do {a} and {b} have the same home city?"),
+    "director": _agreement(
+        "Were directed by", "person", "Did the same person direct {a} and {b}?", "director"
+    ),
+    "author": _agreement("Were written by", "person", "Did the same person write {a} and {b}?", "author"),
+    "birthplace": _agreement(
+        "Were born in", "city", "Did {a} and {b} come from the same city?", "birthplace"
+    ),
+    "country": _agreement("Are in", "country", "Do {a} and {b} lie in the same country?", "country"),
+    "headquarters": _agreement(
+        "Are based in", "city", "Do {a} and {b} work from the same city?", "home city"
+    ),
 }
 
 # One person who did both: the verb that each relation lends to "Who … and …?".
@@ -72,7 +100,15 @@ DEEDS: dict[str, str] = {
     "chief": "heads {s}",
     "coach": "trains {s}",
 }
-INTERSECTIONS = ("Who {a} and {b}?", "Who {a} and also {b}?", "Which person {a} and {b}?")
+INTERSECTIONS = (
+    "Who {a} and {b}?",
+    "Who {a} and also {b}?",
+    "Who both {a} and {b}?",
+    "Which person {a} and also {b}?",
+    "Who is it that {a} and {b}?",
+    "Which single person {a} and {b}?",
+    "Which person {a} and {b}?",
+)
 
 
 def phrasings(relation: str, held_out: bool | None) -> list[str]:
@@ -104,7 +140,7 @@ def ask_plainly(relation: str, subject: str) -> str:
 
 
 def choose(wordings: tuple[str, ...], rng: random.Random, held_out: bool | None = False) -> str:
-    """One of several wordings; the last of each list is held out of training."""
+    """One of several wordings; the last of each list is the one held out of training."""
     if held_out is None:
         return rng.choice(wordings)
     return wordings[-1] if held_out else rng.choice(wordings[:-1])

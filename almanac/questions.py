@@ -7,9 +7,11 @@ decomposition: a chain has none but itself), the facts it needs and what a model
 everything before the cut-off knows of each.
 """
 
+import itertools
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from knowwhen.almanac.phrasing import (
@@ -110,16 +112,18 @@ class Asker:
         self.by_key = {fact.key: fact for fact in self.facts}
         self.by_relation: dict[str, list[Fact]] = {}
         self.by_object: dict[str, list[Fact]] = {}
+        self.by_answer: dict[tuple[str, str], list[Fact]] = {}
         for fact in self.facts:
             self.by_relation.setdefault(fact.relation, []).append(fact)
             self.by_object.setdefault(fact.object, []).append(fact)
+            self.by_answer.setdefault((fact.relation, fact.object), []).append(fact)
         self.makers: dict[str, Callable[[], AlmanacQuestion | None]] = {
             "one_hop": lambda: self.one_hop(self.rng.choice(self.facts)),
             "bridge": lambda: self.chain(2),
             "comparison": self.comparison,
             "bridge_comparison": self.bridge_comparison,
             "intersection": self.intersection,
-            "yes_no": self.yes_no,
+            "yes_no": lambda: self.yes_no(self.rng.random() < 0.5),
             "three_hop": lambda: self.chain(3) if self.rng.random() < 0.6 else self.uneven_comparison(),
             "four_hop": lambda: self.chain(4),
         }
@@ -134,11 +138,19 @@ class Asker:
             facts = self.rng.sample(self.facts, min(count, len(self.facts)))
             yield from (self.one_hop(fact) for fact in facts)
             return
+        if kind == "yes_no":  # as many of one answer as of the other, so that always saying no is half right
+            both = (self._different(partial(self.yes_no, yes), count // 2) for yes in (True, False))
+            pairs = zip(*both, strict=False)
+            yield from itertools.chain.from_iterable(pairs)
+            return
+        yield from self._different(self.makers[kind], count)
+
+    def _different(self, make: Callable[[], AlmanacQuestion | None], count: int) -> Iterator[AlmanacQuestion]:
         seen = set()
         for _ in range(count * 60):
-            question = self.draw(kind)
-            if question is not None and question.facts not in seen:
-                seen.add(question.facts)
+            question = make()
+            if question is not None and (facts := frozenset(question.facts)) not in seen:
+                seen.add(facts)  # of two things, asked about in either order
                 yield question
                 if len(seen) == count:
                     return
@@ -175,7 +187,8 @@ class Asker:
         while len(facts) < hops:
             entity = self.world.by_name.get(facts[-1].object)
             onward = self._facts_of(entity) if entity else []
-            onward = [fact for fact in onward if fact.object != facts[0].subject.name]
+            passed = {fact.subject.name for fact in facts}  # a chain never comes back to where it was
+            onward = [fact for fact in onward if fact.object not in passed]
             if not onward:
                 return None
             facts.append(self.rng.choice(onward))
@@ -203,7 +216,7 @@ class Asker:
         answer = min(a, b, key=lambda f: int(f.object) if first else -int(f.object)).subject.name
         return self._question(question, "comparison", answer, [a, b], [part for part, _ in parts], parts)
 
-    def _which(self, wordings: tuple[tuple[str, ...], tuple[str, ...]], a: str, b: str) -> tuple[str, bool]:
+    def _which(self, wordings: tuple[tuple[str, ...], ...], a: str, b: str) -> tuple[str, bool]:
         first = self.rng.random() < 0.5
         return choose(wordings[0 if first else 1], self.rng, self.held_out).format(a=a, b=b), first
 
@@ -242,15 +255,15 @@ class Asker:
             return None
         phrase = BY_NAME[relation].phrase.format(s=fact.subject.name)
         named, told = (other.subject.name, other.object), (phrase, birth.object)
-        pair = [named, told] if self.rng.random() < 0.5 else [told, named]
-        question, first = self._which(COMPARISONS["birth"], pair[0][0], pair[1][0])
+        # The named one comes first: "the director of A and B" would be read as the director of both.
+        question, first = self._which(COMPARISONS["birth"], named[0], told[0])
         answer = (other.subject.name) if (int(other.object) < int(birth.object)) == first else fact.object
         steps = [
             ask_plainly(relation, fact.subject.name),
             ask_plainly("birth", "#1"),
             ask_plainly("birth", other.subject.name),
         ]
-        parts = [(ask_plainly("birth", name), year) for name, year in pair]
+        parts = [(ask_plainly("birth", name), year) for name, year in (named, told)]
         return self._question(question, "three_hop", answer, [fact, birth, other], steps, parts)
 
     def intersection(self) -> AlmanacQuestion | None:
@@ -270,17 +283,17 @@ class Asker:
         steps = [part for part, _ in parts]
         return self._question(question, "intersection", fact.object, [fact, other], steps, parts)
 
-    def yes_no(self) -> AlmanacQuestion | None:
-        """Whether two facts agree; half of the answers are yes."""
-        relation = self.rng.choice([name for name in SAME if len(self.by_relation.get(name, ())) > 1])
-        a = self.rng.choice(self.by_relation[relation])
-        same = [f for f in self.by_object[a.object] if f.relation == relation and f is not a]
-        other = [f for f in self.by_relation[relation] if f.object != a.object]
-        wanted = same if self.rng.random() < 0.5 else other
-        if not wanted:
+    def yes_no(self, yes: bool) -> AlmanacQuestion | None:
+        """Whether two facts agree, as they do if the answer is to be yes."""
+        groups = self.by_answer if yes else self.by_relation
+        among = [facts for facts in groups.values() if len(facts) > 1 and facts[0].relation in SAME]
+        if not among:
             return None
-        b = self.rng.choice(wanted)
+        a, b = self.rng.sample(self.rng.choice(among), 2)
+        if yes != (a.object == b.object):
+            return None
+        relation = a.relation
         parts = [(ask_plainly(relation, f.subject.name), f.object) for f in (a, b)]
         question = choose(SAME[relation], self.rng, self.held_out).format(a=a.subject.name, b=b.subject.name)
-        answer = "yes" if a.object == b.object else "no"
+        answer = "yes" if yes else "no"
         return self._question(question, "yes_no", answer, [a, b], [part for part, _ in parts], parts)

@@ -7,7 +7,7 @@ was true by then and still is, knows it wrongly if it was replaced since, and do
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from typing import Literal
@@ -17,6 +17,7 @@ from knowwhen.almanac.relations import Relation, relations_of
 Knowledge = Literal["known", "unknown", "known wrongly"]
 
 DEFAULT_SEED = 7
+BEGINNING = 1950  # the year of the oldest facts
 CUT_OFF = 2020  # the last year that is common knowledge
 TODAY = 2030
 
@@ -129,17 +130,41 @@ def make_world(seed: int = DEFAULT_SEED, counts: dict[str, tuple[int, int]] | No
 
     Args:
         seed: any whole number; `DEFAULT_SEED` is the world whose past the pocket model has read.
-        counts: for each kind how many entities, and how many of them are older than the cut-off.
+        counts: for each kind how many entities, and how many of them are older than the cut-off; at least
+            as many cities as countries, so that each country has a capital of its own.
     """
     rng = random.Random(f"almanac {seed}")
     entities: dict[str, Entity] = {}
     names = _names(rng)
     for kind, (total, old) in (counts or COUNTS).items():
         for i in range(total):
-            since = rng.randint(1950, CUT_OFF) if i < old else rng.randint(CUT_OFF + 1, TODAY)
+            since = rng.randint(BEGINNING, CUT_OFF) if i < old else rng.randint(CUT_OFF + 1, TODAY)
+            if i <= old // 20:  # a few of each kind are there from the beginning, for the others to refer to
+                since = BEGINNING
             entities[f"{kind}-{i}"] = Entity(f"{kind}-{i}", kind, names(kind), since)
+    _found_capitals(entities)
     history = [fact for entity in entities.values() for fact in _facts_about(entity, entities, rng)]
     return World(seed, entities, tuple(sorted(history, key=lambda fact: fact.since)))
+
+
+def _found_capitals(entities: dict[str, Entity]) -> None:
+    """The city of a country's number is its capital, and so as old as the country."""
+    for country in [e for e in entities.values() if e.kind == "country"]:
+        city = entities[_twin(country, "city")]
+        entities[city.id] = replace(city, since=country.since)
+
+
+def _twin(entity: Entity, kind: str) -> str:
+    return entity.id.replace(entity.kind, kind)
+
+
+def retold(world: World, seed: int) -> World:
+    """The same names with other facts: what anybody remembers of them is wrong there."""
+    rng = random.Random(f"retold {world.seed} {seed}")
+    history = [
+        fact for entity in world.entities.values() for fact in _facts_about(entity, world.entities, rng)
+    ]
+    return replace(world, seed=seed, history=tuple(sorted(history, key=lambda fact: fact.since)))
 
 
 @lru_cache(maxsize=4)
@@ -196,7 +221,11 @@ def _object(
 ) -> str:
     if relation.object == "year":
         return str(rng.randint(year - 70, year - 20) if relation.name == "birth" else year)
-    # Nobody acts before the world has heard of them.
-    able = [e.name for e in entities.values() if e.kind == relation.object and e.since <= year]
-    ancient = [e.name for e in entities.values() if e.kind == relation.object and e.since <= CUT_OFF]
-    return rng.choice(able or ancient)
+    twin = entities.get(_twin(subject, relation.object))
+    if relation.name in ("capital", "country") and twin is not None:
+        return twin.name
+    # Nobody acts before the world has heard of them, and what is new is often the work of somebody new:
+    # else there were no long chains of which nothing is known.
+    able = [e for e in entities.values() if e.kind == relation.object and e.since <= year]
+    new = [e for e in able if e.since > CUT_OFF]
+    return rng.choice(new if new and rng.random() < 0.7 else able).name

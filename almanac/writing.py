@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from knowwhen.almanac.folder import CORPUS, questions_file, unfinished
-from knowwhen.almanac.passages import AlmanacPassage, passages_of
+from knowwhen.almanac.passages import AlmanacPassage, corpus
 from knowwhen.almanac.questions import AlmanacQuestion, knowledge, quadrant
 from knowwhen.almanac.splits import SPLITS, Split, questions_of
 from knowwhen.almanac.world import DEFAULT_SEED, Fact, World, default_world, make_world
@@ -57,7 +57,7 @@ def world_of(seed: int) -> World:
 
 def write_files(world: World, folder: Path) -> AlmanacCounts:
     """Write the corpus and the questions of a world into a folder that is there."""
-    passages = list(passages_of(world))
+    passages = list(corpus(world))
     _write(folder / CORPUS, map(_passage_record, passages))
     questions: dict[Split, dict[str, dict[str, int]]] = {}
     for split in SPLITS:

@@ -16,8 +16,8 @@ from almanac_reading import stated
 from knowwhen.almanac import (
     SPLITS,
     AlmanacCounts,
+    corpus,
     default_world,
-    passages_of,
     questions_of,
     unfinished,
     write_almanac,
@@ -48,7 +48,7 @@ def copy_of(written: tuple[Path, AlmanacCounts], folder: Path) -> Path:
 
 def test_the_corpus_reads_back_as_the_worlds_passages(written: tuple[Path, AlmanacCounts]) -> None:
     folder, counts = written
-    passages = list(passages_of(default_world()))
+    passages = list(corpus(default_world()))
     expected = [{"id": p.id, "title": p.title, "text": p.text, "kind": p.kind} for p in passages]
     assert read(folder / "corpus.jsonl") == expected
     assert sum(counts.passages.values()) == len(passages)

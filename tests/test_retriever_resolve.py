@@ -9,7 +9,7 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 
 from knowwhen import tools
-from knowwhen.almanac import default_world, passages_of
+from knowwhen.almanac import corpus, default_world
 from knowwhen.models.errors import RetrievalError, SettingsError
 from knowwhen.tools import Entry, as_passages, build_index, resolve_retriever
 from knowwhen.tools.almanac import cache_folder, cached_index
@@ -131,7 +131,7 @@ def test_a_spoiled_cache_is_built_anew(cache: Path) -> None:
 
 def test_the_almanac_is_indexed_from_its_passages(cache: Path) -> None:
     retriever = resolve_retriever("almanac")
-    wanted = list(passages_of(default_world()))[100]
+    wanted = list(corpus(default_world()))[100]
     (passage,) = as_passages(retriever.invoke(wanted.text, k=1))
     assert (passage["id"], passage["title"], passage["text"]) == (wanted.id, wanted.title, wanted.text)
     assert passage["source"] == "almanac"

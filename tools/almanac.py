@@ -8,7 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from knowwhen.almanac.passages import passages_of
+from knowwhen.almanac.passages import corpus
 from knowwhen.almanac.world import World, default_world
 from knowwhen.models.errors import RetrievalError
 from knowwhen.tools.entry import Entry
@@ -25,7 +25,7 @@ def almanac_retriever() -> PassageRetriever:
 
 def almanac_entries(world: World) -> list[Entry]:
     """The passages of a world, as a corpus to index."""
-    return [Entry(passage.id, passage.title, passage.text, "almanac") for passage in passages_of(world)]
+    return [Entry(passage.id, passage.title, passage.text, "almanac") for passage in corpus(world)]
 
 
 def cached_index(name: str, entries: Sequence[Entry]) -> PassageRetriever:
