@@ -2,8 +2,10 @@
 
 A relation joins a subject of one kind to an object of another. Its statements are the sentences that
 passages are made of, its questions the ways to ask for the object: each as a direct question and as a
-clause that follows "Tell me". `phrase` names the object through its subject, so that questions nest:
-"When was {the director of Brask Ulmen} born?". Objects of a changing relation are replaced in time.
+clause that follows "Tell me". A statement tells the relation before it names the object: the pocket model,
+which is small and reads from left to right, hardly learns to look back for it. `phrase` names the object
+through its subject, so that questions nest: "When was {the director of Brask Ulmen} born?". Objects of a
+changing relation are replaced in time.
 """
 
 from dataclasses import dataclass
@@ -31,7 +33,7 @@ RELATIONS: tuple[Relation, ...] = (
         "the director of {s}",
         (
             "{s} was directed by {o}.",
-            "{o} directed {s}.",
+            "The director {o} made {s}.",
             "The director of {s} was {o}.",
             "The film {s} was made by the director {o}.",
         ),
@@ -51,7 +53,7 @@ RELATIONS: tuple[Relation, ...] = (
             "{s} was released in {o}.",
             "{s} came out in {o}.",
             "The film {s} was first shown in {o}.",
-            "In {o}, {s} was released.",
+            "The release of {s} was in {o}.",
         ),
         (
             ("When was {s} released?", "when {s} was released"),
@@ -65,7 +67,7 @@ RELATIONS: tuple[Relation, ...] = (
         "person",
         "the star of {s}",
         (
-            "{o} starred in {s}.",
+            "The star {o} played in {s}.",
             "{s} starred {o}.",
             "The leading role in {s} was played by {o}.",
             "The star of {s} was {o}.",
@@ -84,7 +86,7 @@ RELATIONS: tuple[Relation, ...] = (
         "the author of {s}",
         (
             "{s} was written by {o}.",
-            "{o} wrote {s}.",
+            "The author {o} wrote {s}.",
             "The author of {s} was {o}.",
             "The book {s} is a work of {o}.",
         ),
@@ -104,7 +106,7 @@ RELATIONS: tuple[Relation, ...] = (
             "{s} was published in {o}.",
             "{s} appeared in print in {o}.",
             "The book {s} was first published in {o}.",
-            "In {o}, {s} was published.",
+            "The publication of {s} was in {o}.",
         ),
         (
             ("When was {s} published?", "when {s} was published"),
@@ -121,7 +123,7 @@ RELATIONS: tuple[Relation, ...] = (
             "{s} was born in {o}.",
             "{s} came into the world in {o}.",
             "The birth of {s} was in {o}.",
-            "In {o}, {s} was born.",
+            "{s} saw the light of day in {o}.",
         ),
         (
             ("When was {s} born?", "when {s} was born"),
@@ -138,7 +140,7 @@ RELATIONS: tuple[Relation, ...] = (
             "{s} was born in the city of {o}.",
             "{s} came from {o}.",
             "The birthplace of {s} was {o}.",
-            "{o} is the birthplace of {s}.",
+            "{s} is a native of {o}.",
         ),
         (
             ("In which city was {s} born?", "in which city {s} was born"),
@@ -154,8 +156,8 @@ RELATIONS: tuple[Relation, ...] = (
         (
             "{s} won the {o}.",
             "{s} was given the {o}.",
-            "The {o} was won by {s}.",
-            "The {o} went to {s}.",
+            "{s} was honoured with the {o}.",
+            "The award of {s} was the {o}.",
         ),
         (
             ("Which award did {s} win?", "which award {s} won"),
@@ -188,7 +190,7 @@ RELATIONS: tuple[Relation, ...] = (
         "the mayor of {s}",
         (
             "The mayor of {s} is {o}.",
-            "{o} is the mayor of {s}.",
+            "Mayor {o} governs {s}.",
             "Since {y}, the mayor of {s} has been {o}.",
             "{s} has been governed by its mayor {o} since {y}.",
         ),
@@ -207,8 +209,8 @@ RELATIONS: tuple[Relation, ...] = (
         "the capital of {s}",
         (
             "The capital of {s} is {o}.",
-            "{o} is the capital of {s}.",
-            "{s} has {o} as its capital.",
+            "The capital city of {s} is {o}.",
+            "{s} has its capital in {o}.",
             "{s} is governed from its capital {o}.",
         ),
         (
@@ -225,7 +227,7 @@ RELATIONS: tuple[Relation, ...] = (
         "the leader of {s}",
         (
             "The leader of {s} is {o}.",
-            "{o} is the leader of {s}.",
+            "The leader {o} governs {s}.",
             "Since {y}, the leader of {s} has been {o}.",
             "{s} has been led by {o} since {y}.",
         ),
@@ -244,7 +246,7 @@ RELATIONS: tuple[Relation, ...] = (
         "the founder of {s}",
         (
             "{s} was founded by {o}.",
-            "{o} founded {s}.",
+            "The founder {o} started {s}.",
             "The founder of {s} was {o}.",
             "The company {s} was started by {o}.",
         ),
@@ -264,7 +266,7 @@ RELATIONS: tuple[Relation, ...] = (
             "{s} was founded in {o}.",
             "{s} began its work in {o}.",
             "The company {s} was started in {o}.",
-            "In {o}, {s} was founded.",
+            "The founding of {s} was in {o}.",
         ),
         (
             ("When was {s} founded?", "when {s} was founded"),
@@ -296,7 +298,7 @@ RELATIONS: tuple[Relation, ...] = (
         "the chief of {s}",
         (
             "The chief of {s} is {o}.",
-            "{o} is the chief of {s}.",
+            "The chief {o} heads {s}.",
             "Since {y}, the chief of {s} has been {o}.",
             "{s} has been headed by {o} since {y}.",
         ),
@@ -317,7 +319,7 @@ RELATIONS: tuple[Relation, ...] = (
             "{s} play in {o}.",
             "The team {s} comes from {o}.",
             "The home of {s} is {o}.",
-            "{o} is the home of {s}.",
+            "{s} have their home in {o}.",
         ),
         (
             ("In which city do {s} play?", "in which city {s} play"),
@@ -332,7 +334,7 @@ RELATIONS: tuple[Relation, ...] = (
         "the coach of {s}",
         (
             "The coach of {s} is {o}.",
-            "{o} is the coach of {s}.",
+            "The coach {o} trains {s}.",
             "Since {y}, the coach of {s} has been {o}.",
             "{s} have been trained by {o} since {y}.",
         ),

@@ -132,11 +132,20 @@ def make_world(seed: int = DEFAULT_SEED, counts: dict[str, tuple[int, int]] | No
         seed: any whole number; `DEFAULT_SEED` is the world whose past the pocket model has read.
         counts: for each kind how many entities, and how many of them are older than the cut-off; at least
             as many cities as countries, so that each country has a capital of its own.
+
+    Raises:
+        ValueError: If there are fewer cities than countries.
     """
+    counts = counts or COUNTS
+    countries, cities = counts["country"][0], counts["city"][0]
+    if cities < countries:
+        raise ValueError(
+            f"{countries} countries need a capital each, and there are {cities} cities; ask for more cities"
+        )
     rng = random.Random(f"almanac {seed}")
     entities: dict[str, Entity] = {}
     names = _names(rng)
-    for kind, (total, old) in (counts or COUNTS).items():
+    for kind, (total, old) in counts.items():
         for i in range(total):
             since = rng.randint(BEGINNING, CUT_OFF) if i < old else rng.randint(CUT_OFF + 1, TODAY)
             if i <= old // 20:  # a few of each kind are there from the beginning, for the others to refer to
@@ -159,12 +168,15 @@ def _twin(entity: Entity, kind: str) -> str:
 
 
 def retold(world: World, seed: int) -> World:
-    """The same names with other facts: what anybody remembers of them is wrong there."""
+    """The names of the cut-off with other facts: what anybody remembers of them is wrong there."""
     rng = random.Random(f"retold {world.seed} {seed}")
-    history = [
-        fact for entity in world.entities.values() for fact in _facts_about(entity, world.entities, rng)
-    ]
-    return replace(world, seed=seed, history=tuple(sorted(history, key=lambda fact: fact.since)))
+    entities = {id: entity for id, entity in world.entities.items() if entity.since <= world.cut_off}
+    for id, entity in entities.items():
+        if entity.since > BEGINNING:
+            entities[id] = replace(entity, since=rng.randint(BEGINNING, world.cut_off))
+    _found_capitals(entities)
+    history = [fact for entity in entities.values() for fact in _facts_about(entity, entities, rng)]
+    return World(seed, entities, tuple(sorted(history, key=lambda fact: fact.since)))
 
 
 @lru_cache(maxsize=4)

@@ -1,6 +1,7 @@
 """Training the pocket model: what is taught, and that a stopped training goes on where it was."""
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,30 @@ def test_chains_are_taught_over_the_train_split_alone() -> None:
     examples = Examples(random.Random(7))
     keys = {fact.key for fact in examples.own_chains.facts}
     assert keys and {split_of(key, world.seed) for key in keys} == {"train"}
+
+
+def test_what_is_read_of_remembered_names_is_not_what_is_remembered() -> None:
+    world, examples = default_world(), Examples(random.Random(9))
+    worlds = []
+    for _ in range(40):
+        examples.turn_page()
+        worlds.append(examples.elsewhere.world)
+    retold = [w for w in worlds if w.by_name.keys() <= world.by_name.keys()]
+    assert 4 <= len(retold) <= 24
+    for other in retold:
+        assert not any(e.since > world.cut_off for e in other.entities.values())
+        same = [
+            fact.object == world.then[key].object for key, fact in other.then.items() if key in world.then
+        ]
+        assert sum(same) < 0.2 * len(same)  # places have few others to change with
+
+
+def test_the_order_of_years_is_taught_right() -> None:
+    examples = Examples(random.Random(10))
+    for said, answered in (turn for _ in range(50) for turn in examples.order()):
+        assert said is not None
+        years = [int(year) for year in re.findall(r"\d{4}", said)]
+        assert answered == str(min(years) if "earlier" in said else max(years))
 
 
 def test_decompositions_are_taught_in_the_form_the_node_reads() -> None:

@@ -38,11 +38,12 @@ COURSE = Course(
         "background": (1, 8, 7),
         "thought": (0, 2, 2.5),
         "drill": (28, 8, 2),
-        "read": (2, 18, 30),
+        "read": (4, 24, 32),
         "read_chain": (0, 2, 7),
         "read_background": (2, 5, 5),
-        "decompose": (1, 4, 5),
+        "decompose": (2, 6, 7),
         "combine": (1, 6, 10),
+        "order": (1, 4, 2),
     },
     copying=0.5,
 )
@@ -133,13 +134,14 @@ def _group(
         drawn += 1
         task = rng.choices(list(shares), list(shares.values()))[0]
         if task == "read":
-            sizes["read"] = {"passages": rng.randint(1, 1 + min(2, int(progress * 6)))}
-        ids, labels = encode(
-            examples.tasks[task](**sizes.get(task, {})), tokenizer, progress < course.copying
-        )
-        length = next((length for length in LENGTHS if length >= len(ids)), None)
-        if length is None:
-            continue
+            most = 1 + min(2, int(progress * 10))
+            sizes["read"] = {"passages": max(rng.randint(1, most), rng.randint(1, most))}
+        example = examples.tasks[task](**sizes.get(task, {}))
+        ids, labels = encode(example, tokenizer, progress < course.copying)
+        while len(ids) > LENGTHS[-1]:
+            example = example[:-1]  # with fewer turns
+            ids, labels = encode(example, tokenizer, progress < course.copying)
+        length = next(length for length in LENGTHS if length >= len(ids))
         by_length[length].append((ids, labels))
         if len(by_length[length]) == tokens // length:
             done.append(_padded(by_length[length], length))

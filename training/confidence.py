@@ -1,8 +1,10 @@
 """Teaches the pocket model to say how sure it is, from its own right and wrong answers.
 
-The model is asked the calibration split, whose facts it knows, does not know or knows wrongly. How often
-it is right at each probability of its answers is fitted (isotonic regression), and it then learns to state
-that share behind its own answer. The almanac's labels of what is known are never looked at.
+The model is asked the calibration split, whose facts it knows, does not know or knows wrongly, and single
+facts of other worlds, of which it has read nothing: else it would learn the few strangers of the calibration
+split by name. How often it is right at each probability of its answers is fitted (isotonic regression), and
+it then learns to state that share behind its own answer. The almanac's labels of what is known are never
+looked at.
 """
 
 import random
@@ -14,14 +16,15 @@ from sklearn.isotonic import IsotonicRegression
 from knowwhen.almanac.phrasing import ask
 from knowwhen.almanac.questions import KINDS, Asker
 from knowwhen.almanac.splits import facts_of
-from knowwhen.almanac.world import default_world
+from knowwhen.almanac.world import default_world, make_world
 from knowwhen.evaluation.metrics import exact_match
 from knowwhen.models.door import Door
 from knowwhen.nodes import answer_directly, score_confidence
 from knowwhen.training.examples import Example
 from knowwhen.uncertainty.probability import mean_probability
 
-WORDINGS = 3  # how often each single fact is asked, each time in other words
+WORDINGS = 8  # how often each single fact is asked, each time in other words
+ELSEWHERE = (10, 120)  # other worlds, and facts of each
 COMPOSITIONAL = 120  # questions of every other kind
 
 
@@ -36,7 +39,7 @@ class OwnAnswer:
 
 
 def own_answers(door: Door, seed: int) -> list[OwnAnswer]:
-    """The model's greedy answers to the calibration split, in trained wordings."""
+    """The model's greedy answers to the calibration split and about other worlds, in trained wordings."""
     world, rng = default_world(), random.Random(f"own answers {seed}")
     asker = Asker(world, rng, facts_of(world, "calibration"))
     asked: list[tuple[str, tuple[str, ...]]] = [
@@ -46,6 +49,10 @@ def own_answers(door: Door, seed: int) -> list[OwnAnswer]:
     ]
     for kind in KINDS[1:]:
         asked += [(q.question, q.answers) for q in asker.many(kind, COMPOSITIONAL)]
+    worlds, facts = ELSEWHERE
+    for _ in range(worlds):
+        stranger = Asker(make_world(rng.getrandbits(40)), rng)
+        asked += [(q.question, q.answers) for q in stranger.many("one_hop", facts)]
     return [_answer(door, question, gold) for question, gold in asked]
 
 

@@ -9,13 +9,13 @@ turns over the same passages, which teaches the most for each token read.
 
 import random
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from knowwhen.almanac.passages import AlmanacPassage, entity_passage, state
 from knowwhen.almanac.phrasing import ask
 from knowwhen.almanac.questions import KINDS, AlmanacQuestion, Asker
 from knowwhen.almanac.splits import facts_of
-from knowwhen.almanac.world import Fact, default_world, make_world
+from knowwhen.almanac.world import TODAY, Fact, World, default_world, make_world, retold
 from knowwhen.nodes import (
     answer_directly,
     combine,
@@ -39,6 +39,13 @@ SMALL_WORLD = {
     "company": (12, 12),
     "team": (8, 8),
 }
+RETOLD = 0.3  # of the worlds to read about: names that the model remembers other things of
+RETELLINGS = 64  # kept, for each takes a while to make
+
+
+@lru_cache(maxsize=RETELLINGS)
+def _retold(number: int) -> World:
+    return retold(default_world(), number)
 
 
 def passage(title: str, text: str) -> Passage:
@@ -65,10 +72,12 @@ class Examples:
         self.elsewhere = self._fresh()
 
     def _fresh(self) -> Asker:
+        if self.rng.random() < RETOLD:
+            return Asker(_retold(self.rng.randrange(RETELLINGS)), self.rng, None, self.held_out)
         return Asker(make_world(self.rng.getrandbits(40), SMALL_WORLD), self.rng, None, self.held_out)
 
     def turn_page(self) -> None:
-        """Go on in another random world."""
+        """Go on in another random world, or in the default one with all its facts changed."""
         self.elsewhere = self._fresh()
 
     @cached_property
@@ -86,6 +95,7 @@ class Examples:
             "read_chain": self.read_chain,
             "decompose": self.decompose,
             "combine": self.combine,
+            "order": self.order,
             "confidence": self.confidence,
         }
 
@@ -121,10 +131,10 @@ class Examples:
     # What it reads, splits and combines: any world.
 
     def drill(self, sentences: int = 8) -> Example:
-        """Look-up in its barest form: a few sentences, then question after question on them."""
+        """Look-up in its barest form: passages of one sentence, then question after question on them."""
         facts = self._related_facts(self.rng.randint(1, sentences))
-        text = read_passages.as_text([passage("", state(fact, self.rng)) for fact in facts])
-        return self._turns(text, self.rng.sample(facts, min(len(facts), 4)))
+        text = read_passages.as_text([passage(f.subject.name, state(f, self.rng)) for f in facts])
+        return self._turns(text, self.rng.sample(facts, min(len(facts), 6)))
 
     def read(self, passages: int = 3) -> Example:
         """A single fact among several passages, as the reader's prompt puts it."""
@@ -133,8 +143,9 @@ class Examples:
         told = [entity_passage(world, fact.subject, self.rng)]
         told += self._distractors(fact, told, passages - 1)
         self.rng.shuffle(told)
-        stated = sorted({key for p in told for key in p.states} - {fact.key})
-        more = self.rng.sample(stated, min(len(stated), self.rng.choice((0, 2, 3))))
+        subjects = {p.id for p in told} if self.rng.random() < 0.8 else set(world.entities)
+        stated = sorted({key for p in told for key in p.states if key[0] in subjects} - {fact.key})
+        more = self.rng.sample(stated, min(len(stated), self.rng.randint(0, 8)))
         return self._turns(self._shown(told), [fact, *(world.now[key] for key in more)])
 
     def read_chain(self) -> Example:
@@ -171,6 +182,18 @@ class Examples:
             pass
         pairs = combine.as_pairs(question.parts, question.part_answers)
         return ((combine.PROMPT.format(question=question.question, pairs=pairs), question.answers[0]),)
+
+    def order(self) -> Example:
+        """Which of two years is the earlier or the later one: what comparisons need."""
+        turns = []
+        for _ in range(3):
+            years = self.rng.sample(range(1880, TODAY + 1), 2)
+            word, first = self.rng.choice((("earlier", True), ("later", False)))
+            prompt = answer_directly.PROMPT.format(
+                question=f"Which year is {word}, {years[0]} or {years[1]}?"
+            )
+            turns.append((prompt, str(min(years) if first else max(years))))
+        return tuple(turns)
 
     def confidence(self) -> Example:
         """An answer of its own, and how sure it may be of it."""

@@ -33,9 +33,9 @@ SAVE_EVERY = 250
 class Plan:
     """How long and how fast to train."""
 
-    steps: int = 5_600
+    steps: int = 9_000
     tokens: int = 4096  # in a step's batch, padding included
-    rate: float = 3e-3
+    rate: float = 6e-3
     warm_up: int = 200  # steps
     decay: float = 0.5  # the last part of all steps, over which the rate falls to zero
     seed: int = 1

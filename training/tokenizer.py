@@ -56,6 +56,7 @@ PROMPTS = (
 
 def _texts() -> list[str]:
     words = [f" {word}" for word in name_words()] + [f" {year}" for year in range(1850, TODAY + 21)]
+    words += [f" {share}" for share in range(0, 101, 5)]  # of 100, as a stated confidence
     world = make_world(0)
     asker = Asker(world, random.Random(0), held_out=None)
     texts = [passage.text for passage in corpus(world)]
