@@ -41,11 +41,11 @@ def test_json_on_stdout_says_what_the_files_hold_and_the_table_is_on_stderr(
 ) -> None:
     told = json.loads(ended.stdout)
     assert (told["almanac"], told["seed"]) == (str(folder), 7)
-    assert sum(told["passages"].values()) == 850
+    assert sum(told["passages"].values()) == 854
     for split, kinds in told["questions"].items():
         lines = (folder / f"questions-{split}.jsonl").read_text(encoding="utf-8").splitlines()
         assert sum(sum(each.values()) for each in kinds.values()) == len(lines)
-    assert "386 / 214 / 0" in ended.stderr
+    assert "380 / 220 / 0" in ended.stderr
     assert all(kind in ended.stderr for kind in told["questions"]["train"])
 
 

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from functools import cache
+from random import Random
 
 import pytest
 from almanac_reading import Truth, truth
@@ -11,6 +12,7 @@ from hypothesis import given
 from small_worlds import SMALL, few, seeds
 
 from knowwhen.almanac import (
+    KINDS,
     SPLITS,
     AlmanacQuestion,
     Split,
@@ -24,6 +26,7 @@ from knowwhen.almanac import (
     split_of,
 )
 from knowwhen.almanac.phrasing import DEEDS
+from knowwhen.almanac.questions import Asker
 from knowwhen.almanac.relations import RELATIONS
 
 HOPS = {
@@ -160,34 +163,34 @@ def test_other_worlds_keep_to_the_same_wordings(seed: int) -> None:
 KNOWN, UNKNOWN, MIXED = "compositional known", "compositional unknown", "compositional mixed"
 NUMBERS: dict[Split, dict[str, dict[str, int]]] = {
     "train": {
-        "one_hop": {"simple known": 386, "simple unknown": 214},
-        "bridge": {KNOWN: 116, UNKNOWN: 14, MIXED: 70},
-        "comparison": {KNOWN: 74, UNKNOWN: 32, MIXED: 94},
-        "bridge_comparison": {KNOWN: 82, MIXED: 118},
-        "intersection": {KNOWN: 91, UNKNOWN: 28, MIXED: 81},
-        "yes_no": {KNOWN: 107, UNKNOWN: 19, MIXED: 74},
-        "three_hop": {KNOWN: 75, UNKNOWN: 3, MIXED: 122},
-        "four_hop": {KNOWN: 99, MIXED: 101},
+        "one_hop": {"simple known": 380, "simple unknown": 220},
+        "bridge": {KNOWN: 121, UNKNOWN: 57, MIXED: 22},
+        "comparison": {KNOWN: 73, UNKNOWN: 31, MIXED: 96},
+        "bridge_comparison": {KNOWN: 65, UNKNOWN: 16, MIXED: 119},
+        "intersection": {KNOWN: 107, UNKNOWN: 79, MIXED: 14},
+        "yes_no": {KNOWN: 112, UNKNOWN: 42, MIXED: 46},
+        "three_hop": {KNOWN: 91, UNKNOWN: 20, MIXED: 89},
+        "four_hop": {KNOWN: 92, UNKNOWN: 26, MIXED: 43},
     },
     "calibration": {
-        "one_hop": {"simple known": 184, "simple unknown": 116},
-        "bridge": {KNOWN: 60, UNKNOWN: 6, MIXED: 34},
-        "comparison": {KNOWN: 31, UNKNOWN: 14, MIXED: 55},
-        "bridge_comparison": {KNOWN: 21, MIXED: 41},
-        "intersection": {KNOWN: 56, UNKNOWN: 14, MIXED: 18},
-        "yes_no": {KNOWN: 46, UNKNOWN: 9, MIXED: 45},
-        "three_hop": {KNOWN: 57, UNKNOWN: 1, MIXED: 42},
-        "four_hop": {KNOWN: 9, MIXED: 5},
+        "one_hop": {"simple known": 183, "simple unknown": 117},
+        "bridge": {KNOWN: 51, UNKNOWN: 36, MIXED: 13},
+        "comparison": {KNOWN: 38, UNKNOWN: 14, MIXED: 48},
+        "bridge_comparison": {KNOWN: 18, UNKNOWN: 4, MIXED: 46},
+        "intersection": {KNOWN: 22, UNKNOWN: 21, MIXED: 4},
+        "yes_no": {KNOWN: 49, UNKNOWN: 30, MIXED: 21},
+        "three_hop": {KNOWN: 46, UNKNOWN: 17, MIXED: 37},
+        "four_hop": {KNOWN: 30, MIXED: 11},
     },
     "test": {
         "one_hop": {"simple known": 283, "simple unknown": 167},
-        "bridge": {KNOWN: 95, UNKNOWN: 7, MIXED: 48},
-        "comparison": {KNOWN: 63, UNKNOWN: 17, MIXED: 70},
-        "bridge_comparison": {KNOWN: 47, MIXED: 103},
-        "intersection": {KNOWN: 70, UNKNOWN: 21, MIXED: 59},
-        "yes_no": {KNOWN: 76, UNKNOWN: 16, MIXED: 58},
-        "three_hop": {KNOWN: 79, UNKNOWN: 1, MIXED: 70},
-        "four_hop": {KNOWN: 41, MIXED: 31},
+        "bridge": {KNOWN: 90, UNKNOWN: 41, MIXED: 19},
+        "comparison": {KNOWN: 63, UNKNOWN: 19, MIXED: 68},
+        "bridge_comparison": {KNOWN: 94, UNKNOWN: 3, MIXED: 53},
+        "intersection": {KNOWN: 79, UNKNOWN: 31, MIXED: 14},
+        "yes_no": {KNOWN: 86, UNKNOWN: 30, MIXED: 34},
+        "three_hop": {KNOWN: 70, UNKNOWN: 16, MIXED: 64},
+        "four_hop": {KNOWN: 19, UNKNOWN: 2, MIXED: 39},
     },
 }
 
@@ -215,8 +218,71 @@ def test_no_question_of_the_default_world_is_asked_twice_or_needs_a_fact_twice(s
         assert len({fact.key for fact in question.facts}) == question.hops
 
 
+# What holds of the questions that are asked of any world.
+
+
+def check_variety(questions: list[AlmanacQuestion]) -> None:
+    """Half of the answers are yes, and a pair is asked about in one order only."""
+    answers = Counter(question.answers[0] for question in questions if question.kind == "yes_no")
+    assert answers["yes"] == answers["no"] > 0
+    asked_about = Counter((question.kind, frozenset(question.facts)) for question in questions)
+    assert max(asked_about.values()) == 1
+
+
+def check_chain(question: AlmanacQuestion) -> None:
+    """It never comes back to where it was."""
+    passed = [fact.subject.name for fact in question.facts] + [question.answers[0]]
+    assert len(set(passed)) == question.hops + 1, question.question
+
+
+def check_named_first(question: AlmanacQuestion) -> None:
+    """Of "the director of A and B" one would read that both are theirs."""
+    named = question.facts[2].subject.name
+    assert re.search(rf"{named},? (and|or) the \w+ of ", question.question), question.question
+
+
+def check_shapes(questions: list[AlmanacQuestion]) -> None:
+    for question in questions:
+        if is_chain(question):
+            check_chain(question)
+        elif question.kind == "three_hop":
+            check_named_first(question)
+
+
 @pytest.mark.parametrize("split", SPLITS)
-def test_yes_is_no_rare_answer(split: Split) -> None:
-    answers = Counter(question.answers[0] for question in asked(split) if question.kind == "yes_no")
-    assert set(answers) == {"yes", "no"}
-    assert answers["yes"] / answers.total() >= 0.25
+def test_yes_is_as_frequent_as_no_and_no_chain_comes_back_in_the_default_world(split: Split) -> None:
+    check_variety(asked(split))
+    check_shapes(asked(split))
+
+
+@few
+@given(seeds)
+def test_yes_is_as_frequent_as_no_and_no_chain_comes_back_in_every_world(seed: int) -> None:
+    world = make_world(seed, SMALL)
+    asker = Asker(world, Random(seed), held_out=None)
+    questions = [question for kind in KINDS for question in asker.many(kind, 60)]
+    assert {question.kind for question in questions} == set(KINDS)
+    check_variety(questions)
+    check_shapes(questions)
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_of_some_chains_and_bridge_comparisons_nothing_is_known(split: Split) -> None:
+    unknown = [question for question in asked(split) if quadrant(question, default_world()) == UNKNOWN]
+    assert {"bridge", "three_hop", "bridge_comparison"} <= {question.kind for question in unknown}
+    assert sum(is_chain(question) for question in unknown) >= 30
+
+
+def test_in_other_worlds_too_nothing_is_known_of_some_chains_and_bridge_comparisons() -> None:
+    unknown: Counter[str] = Counter()
+    asked_of: Counter[str] = Counter()
+    for seed in range(30):
+        world = make_world(seed, SMALL)
+        asker = Asker(world, Random(seed), held_out=None)
+        for kind in ("bridge", "three_hop", "bridge_comparison"):
+            for question in asker.many(kind, 40):
+                asked_of[kind] += 1
+                unknown[kind] += quadrant(question, world) == UNKNOWN
+    assert unknown["bridge"] / asked_of["bridge"] > 0.15
+    assert unknown["three_hop"] / asked_of["three_hop"] > 0.04
+    assert unknown["bridge_comparison"] / asked_of["bridge_comparison"] > 0.03
