@@ -3,8 +3,9 @@
 Whatever must be *remembered* is told of the default world as it was at the cut-off. Whatever must be
 *read*, split or combined is made over fresh random worlds, so that it cannot be learnt by heart.
 An example is a talk: turns of (what the user says, what the model answers), with the loss over the
-answers. A user's None marks a bare document, all of whose tokens are learnt. Look-ups go on for several
-turns over the same passages, which teaches the most for each token read.
+answers. A user's None marks a bare document, all of whose tokens are learnt. A look-up is one question and
+no more: it stands before the passages, so that the model can mark what is asked about while it reads, which
+it does not learn if other questions follow.
 """
 
 import random
@@ -131,10 +132,10 @@ class Examples:
     # What it reads, splits and combines: any world.
 
     def drill(self, sentences: int = 8) -> Example:
-        """Look-up in its barest form: passages of one sentence, then question after question on them."""
+        """Look-up in its barest form: passages of one sentence, easily mistaken for one another."""
         facts = self._related_facts(self.rng.randint(1, sentences))
         text = read_passages.as_text([passage(f.subject.name, state(f, self.rng)) for f in facts])
-        return self._turns(text, self.rng.sample(facts, min(len(facts), 6)))
+        return self._looked_up(self.rng.choice(facts), text)
 
     def read(self, passages: int = 3) -> Example:
         """A single fact among several passages, as the reader's prompt puts it."""
@@ -143,10 +144,7 @@ class Examples:
         told = [entity_passage(world, fact.subject, self.rng)]
         told += self._distractors(fact, told, passages - 1)
         self.rng.shuffle(told)
-        subjects = {p.id for p in told} if self.rng.random() < 0.8 else set(world.entities)
-        stated = sorted({key for p in told for key in p.states if key[0] in subjects} - {fact.key})
-        more = self.rng.sample(stated, min(len(stated), self.rng.randint(0, 8)))
-        return self._turns(self._shown(told), [fact, *(world.now[key] for key in more)])
+        return self._looked_up(fact, self._shown(told))
 
     def read_chain(self) -> Example:
         """A compositional question whose facts stand in one to three passages."""
@@ -223,11 +221,9 @@ class Examples:
         chosen = self.rng.sample(near, min(count, len(near)))
         return list({fact.key: fact for fact in chosen}.values())
 
-    def _turns(self, passages: str, facts: list[Fact]) -> Example:
-        questions = [ask(fact.relation, fact.subject.name, self.rng, self.held_out) for fact in facts]
-        first = read_passages.PROMPT.format(question=questions[0], passages=passages)
-        prompts = [first, *(f"Question: {question}\nAnswer:" for question in questions[1:])]
-        return tuple(zip(prompts, (fact.object for fact in facts), strict=True))
+    def _looked_up(self, fact: Fact, passages: str) -> Example:
+        question = ask(fact.relation, fact.subject.name, self.rng, self.held_out)
+        return ((read_passages.PROMPT.format(question=question, passages=passages), fact.object),)
 
     def _shown(self, told: list[AlmanacPassage]) -> str:
         return read_passages.as_text([passage(p.title, p.text) for p in told])
