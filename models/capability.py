@@ -28,7 +28,8 @@ REPORTED_BY = {
 def capabilities(model: BaseChatModel) -> frozenset[Capability]:
     """What `model` can report.
 
-    A model may say so itself in an attribute `reports: frozenset[Capability]`. For any other model the fields
+    A model may say so itself in an attribute `reports: frozenset[Capability]`; one that reports hidden states
+    has the method `sample` of `ChatTransformers`, by which the door asks for them. For any other the fields
     of its class decide: `n` means samples and `logprobs` means that log-probabilities are claimed; whether a
     server really sends them is known only after its first answer. langchain-openai drops log-probabilities
     on the Responses API, so `use_responses_api=True` takes the claim back.

@@ -64,11 +64,13 @@ class Choice:
         logprob: natural log of its probability under the model as it is, that is at temperature 1 and before
             top-p and top-k; None if not asked for.
         top: the likeliest tokens of this step with their log-probabilities, likeliest first.
+        normaliser: ln Σ exp(z) over the logits z of the vocabulary, with `logprob`.
     """
 
     token: int
     logprob: float | None = None
     top: tuple[tuple[int, float], ...] = ()
+    normaliser: float | None = None
 
 
 def choose(logits: torch.Tensor, decoding: Decoding, draws: list[float]) -> list[Choice]:
@@ -89,15 +91,15 @@ def choose(logits: torch.Tensor, decoding: Decoding, draws: list[float]) -> list
     ids: list[int] = tokens.tolist()
     if not decoding.logprobs:
         return [Choice(token) for token in ids]
-    normalizer = logits.logsumexp(dim=-1, keepdim=True)
-    own = (logits.gather(-1, tokens[:, None]) - normalizer).squeeze(-1).tolist()
-    if not decoding.top_logprobs:
-        return [Choice(token, logprob) for token, logprob in zip(ids, own, strict=True)]
+    normaliser = logits.logsumexp(dim=-1, keepdim=True)
+    own = (logits.gather(-1, tokens[:, None]) - normaliser).squeeze(-1).tolist()
     top, top_ids = logits.topk(min(decoding.top_logprobs, logits.shape[-1]), dim=-1)
-    tops = zip(top_ids.tolist(), (top - normalizer).tolist(), strict=True)
+    tops = zip(top_ids.tolist(), (top - normaliser).tolist(), strict=True)
     return [
-        Choice(token, logprob, tuple(zip(others, logprobs, strict=True)))
-        for token, logprob, (others, logprobs) in zip(ids, own, tops, strict=True)
+        Choice(token, logprob, tuple(zip(others, logprobs, strict=True)), total)
+        for token, logprob, (others, logprobs), total in zip(
+            ids, own, tops, normaliser.squeeze(-1).tolist(), strict=True
+        )
     ]
 
 

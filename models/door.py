@@ -9,17 +9,19 @@ from typing import Any, cast
 
 from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, LLMResult
 from langchain_core.prompt_values import ChatPromptValue
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables.config import ensure_config
 from pydantic import SecretStr
 
-from knowwhen.models.capability import Capability, describe, require
+from knowwhen.models.capability import Capability, capabilities, describe, require
 from knowwhen.models.cost import NO_COST, Cost, add_costs
 from knowwhen.models.errors import CapabilityError, ModelError, RetrievalError, SettingsError
+from knowwhen.models.evidence import Evidence, StatesAt
 from knowwhen.models.faults import Fault
+from knowwhen.models.gathering import Prompt, gather, messages_of
 from knowwhen.models.reply import Reply, Retrieved, TokenLogprob, read_logprobs
 from knowwhen.models.retrying import patiently
 from knowwhen.models.sampling import Sampling, prepared
@@ -87,7 +89,7 @@ class Door:
 
     def ask(
         self,
-        prompt: str | Sequence[BaseMessage],
+        prompt: Prompt,
         *,
         n: int = 1,
         logprobs: bool = False,
@@ -125,23 +127,66 @@ class Door:
         sampling = Sampling(n, logprobs, top_logprobs, temperature, top_p, top_k, max_tokens, seed)
         wanted = [Capability.SAMPLES] * (n > 1) + [Capability.LOGPROBS] * logprobs
         require(self.model, wanted, self._asked_by)
-        model, keywords = prepared(self.model, sampling, stop is not None)
-        messages = [HumanMessage(prompt)] if isinstance(prompt, str) else list(prompt)
-        config = ensure_config()
+        return self._ask(prompt, sampling, stop)
 
-        def request() -> LLMResult:
-            with self._model_places:
-                return model.generate_prompt(
-                    [ChatPromptValue(messages=messages)],
-                    stop=None if stop is None else list(stop),
-                    callbacks=config.get("callbacks"),
-                    tags=config.get("tags"),
-                    metadata=config.get("metadata"),
-                    **keywords,
-                )
+    def sample(
+        self,
+        prompts: Sequence[Prompt],
+        k: int,
+        *,
+        greedy: bool = True,
+        states: StatesAt | None = None,
+        logprobs: bool = False,
+        top_logprobs: int | None = None,
+        temperature: float = 1.0,
+        top_p: float | None = None,
+        top_k: int | None = None,
+        max_tokens: int | None = None,
+        stop: Sequence[str] | None = None,
+        seed: int | None = None,
+    ) -> list[Evidence]:
+        """Ask the model for a greedy answer and `k` samples of each prompt.
 
-        answered = patiently(request, self.max_attempts, self._model_failed)
-        return self._reply(cast("list[ChatGeneration]", answered.generations[0]), sampling)
+        A model that shows its hidden states does all of it in one call, which takes one place: a prompt then
+        counts as one model call, with its tokens once, however much of it is shared with others. Any other
+        is asked twice for each prompt, at temperature 0 and for n = k samples.
+
+        Args:
+            prompts: the user's turns, or conversations.
+            k: how many samples of each, 0 or more.
+            greedy: whether to ask for the most probable answer.
+            states: layer, counted from 1 (None: the middle one), and site of the states behind the samples.
+            logprobs: whether the answers must carry the log-probability of every token.
+            top_logprobs: how many of the most probable tokens to report at each place.
+            temperature: of the samples, above 0.
+            top_p: probability mass to sample from, in (0, 1].
+            top_k: how many tokens to sample from.
+            max_tokens: length of one answer.
+            stop: strings at which an answer ends, themselves left out.
+            seed: for models that can repeat themselves.
+
+        Returns:
+            The evidence of each prompt, in their order, with its own cost.
+
+        Raises:
+            CapabilityError: samples, log-probabilities or states were asked of a model without them.
+            ModelError: the server refused, or failed `max_attempts` times.
+            SettingsError: neither greedy answers nor samples are asked for, or a number is out of its range.
+        """
+        wanted = [Capability.SAMPLES] * (k > 1) + [Capability.LOGPROBS] * logprobs
+        require(self.model, [*wanted, *[Capability.HIDDEN_STATES] * (states is not None)], self._asked_by)
+        if k < 0 or (k == 0 and not greedy):
+            raise SettingsError(f"k must be at least {0 if greedy else 1} samples, not {k}")
+        if k and temperature <= 0:
+            raise SettingsError(f"samples need a temperature above 0, not {temperature}")
+        sampling = Sampling(max(k, 1), logprobs, top_logprobs, temperature, top_p, top_k, max_tokens, seed)
+        if Capability.HIDDEN_STATES in capabilities(self.model):
+            return self._sample_inside(prompts, k, greedy, states, sampling, stop)
+
+        def ask(prompt: Prompt, sampling: Sampling) -> Reply:
+            return self._ask(prompt, sampling, stop)
+
+        return gather(ask, prompts, greedy, k > 0, sampling, self.max_concurrency)
 
     def retrieve(self, query: str, k: int) -> Retrieved:
         """The `k` best passages for `query`, or as many as there are.
@@ -162,6 +207,51 @@ class Door:
 
         documents = tuple(patiently(request, self.max_attempts, self._retriever_failed)[:k])
         return Retrieved(documents, add_costs(NO_COST, {"retrievals": 1, "passages": len(documents)}))
+
+    def _ask(self, prompt: Prompt, sampling: Sampling, stop: Sequence[str] | None) -> Reply:
+        model, keywords = prepared(self.model, sampling, stop is not None)
+        config = ensure_config()
+
+        def request() -> LLMResult:
+            with self._model_places:
+                return model.generate_prompt(
+                    [ChatPromptValue(messages=messages_of(prompt))],
+                    stop=None if stop is None else list(stop),
+                    callbacks=config.get("callbacks"),
+                    tags=config.get("tags"),
+                    metadata=config.get("metadata"),
+                    **keywords,
+                )
+
+        answered = patiently(request, self.max_attempts, self._model_failed)
+        return self._reply(cast("list[ChatGeneration]", answered.generations[0]), sampling)
+
+    def _sample_inside(
+        self,
+        prompts: Sequence[Prompt],
+        k: int,
+        greedy: bool,
+        states: StatesAt | None,
+        sampling: Sampling,
+        stop: Sequence[str] | None,
+    ) -> list[Evidence]:
+        settings = {name: value for name, value in sampling.given().items() if name != "n"}
+        config = ensure_config()
+
+        def request() -> list[Evidence]:
+            with self._model_places:
+                answered: list[Evidence] = cast(Any, self.model).sample(
+                    [messages_of(prompt) for prompt in prompts],
+                    k,
+                    greedy=greedy,
+                    states=states,
+                    config=config,
+                    stop=None if stop is None else list(stop),
+                    **settings,
+                )
+                return answered
+
+        return patiently(request, self.max_attempts, self._model_failed)
 
     def _reply(self, generations: list[ChatGeneration], sampling: Sampling) -> Reply:
         messages = [generation.message for generation in generations]
@@ -197,7 +287,7 @@ class Door:
         if usage is None and not self._warned_of_usage:
             self._warned_of_usage = True
             warnings.warn(
-                f"{describe(self.model)} reports no token usage; its tokens count as 0", stacklevel=4
+                f"{describe(self.model)} reports no token usage; its tokens count as 0", stacklevel=5
             )
         return Cost(
             model_calls=1,

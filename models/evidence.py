@@ -10,6 +10,7 @@ from knowwhen.models.cost import Cost
 from knowwhen.models.reply import TokenLogprob
 
 Site = Literal["residual", "mlp"]
+StatesAt = tuple[int | None, Site]  # where states are asked for: a layer, None for the middle one, and a site
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,7 @@ class Answer:
 
     text: str
     tokens: tuple[TokenLogprob, ...] | None = None
+    log_normalisers: tuple[float, ...] | None = None  # ln Σ exp(z) over the logits z at each token
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,17 +21,20 @@ class Sample:
         text: what is certain so far; it only ever grows.
         drawn: tokens taken from the model, an end token and tokens cut off by a stop string included.
         finish_reason: None while growing, "stop" after an end token or stop string, "length" when cut.
+        decoding: how its tokens are chosen.
+        max_tokens: how many may be drawn.
     """
 
-    def __init__(self, weights: Weights, stop: list[str], max_tokens: int, source: random.Random):
+    def __init__(self, weights: Weights, decoding: Decoding, max_tokens: int, source: random.Random):
+        self.decoding = decoding
+        self.max_tokens = max_tokens
         self.text = ""
         self.drawn = 0
         self.finish_reason: Literal["stop", "length"] | None = None
         self._end_tokens = weights.end_tokens
-        self._max_tokens = max_tokens
         self._source = source
         self._growing = GrowingText(weights.tokenizer)
-        self._guard = StopStrings(stop)
+        self._guard = StopStrings(decoding.stop)
         self._choices: list[Choice] = []
         self._starts: list[int] = []  # where the text of each choice begins
 
@@ -50,7 +53,7 @@ class Sample:
         self.text += self._guard.push(self._growing.push(choice.token))
         if self._guard.found:
             self.finish_reason = "stop"
-        elif self.drawn == self._max_tokens:
+        elif self.drawn == self.max_tokens:
             self._finish("length")
 
     def choices(self, since: int = 0) -> list[Choice]:
@@ -65,31 +68,42 @@ class Sample:
         self.text += self._guard.rest()
 
 
+def begin_samples(
+    weights: Weights, prompt: list[int], decoding: Decoding, kept_free: int = 0
+) -> list[Sample]:
+    """The `decoding.n` samples of one request before their first token.
+
+    Args:
+        weights: the model that is to answer.
+        prompt: the tokens of the prompt.
+        decoding: the request's settings; the number of tokens is cut to what the context has room for.
+        kept_free: places of the context that no sample may take.
+
+    Raises:
+        ModelError: the prompt leaves no room for an answer in the model's context.
+    """
+    room = weights.context_length - len(prompt) - kept_free
+    if room < 1:
+        raise ModelError(
+            f"the prompt has {len(prompt)} tokens and the model's context only {weights.context_length}; "
+            "shorten it, give fewer passages, or use a model with a longer context"
+        )
+    seed = secrets.randbits(64) if decoding.seed is None else decoding.seed
+    max_tokens = min(decoding.max_tokens, room)
+    return [
+        Sample(weights, decoding, max_tokens, random.Random(f"{seed}/{number}"))
+        for number in range(decoding.n)
+    ]
+
+
 class Generation:
     """The samples of one request. Whoever calls `step` holds the lock of the weights."""
 
-    def __init__(self, weights: Weights, prompt: list[int], decoding: Decoding):
-        """Prepare a request.
-
-        Raises:
-            ModelError: the prompt leaves no room for an answer in the model's context.
-        """
-        room = weights.context_length - len(prompt)
-        if room < 1:
-            raise ModelError(
-                f"the prompt has {len(prompt)} tokens and the model's context only {weights.context_length}; "
-                "shorten it, give fewer passages, or use a model with a longer context"
-            )
-        seed = secrets.randbits(64) if decoding.seed is None else decoding.seed
-        max_tokens = min(decoding.max_tokens, room)
-        self.prompt_length = len(prompt)
-        self.samples = [
-            Sample(weights, decoding.stop, max_tokens, random.Random(f"{seed}/{number}"))
-            for number in range(decoding.n)
-        ]
+    def __init__(self, weights: Weights, prompt: list[int], samples: list[Sample]):
+        """Prepare a request; the samples, from `begin_samples`, are decoded alike."""
         self._weights = weights
-        self._decoding = decoding
-        self._growing = self.samples
+        self._decoding = samples[0].decoding
+        self._growing = samples
         self._input = [prompt]
         self._cache: Any = None
 

@@ -9,16 +9,18 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
-from langchain_core.runnables import run_in_executor
+from langchain_core.runnables import RunnableConfig, run_in_executor
 from pydantic import Field, ValidationError, field_validator
 
 from knowwhen.models.capability import Capability
 from knowwhen.models.decoding import Choice, Decoding
 from knowwhen.models.errors import SettingsError
-from knowwhen.models.generation import Generation, Sample
+from knowwhen.models.evidence import Evidence, StatesAt
+from knowwhen.models.generation import Generation, Sample, begin_samples
 from knowwhen.models.prompt_tokens import prompt_tokens
 from knowwhen.models.token_logprobs import openai_logprobs
 from knowwhen.models.weights import Dtype, Weights, check_folder, load_weights
+from knowwhen.models.white_box import sample_inside
 
 
 class ChatTransformers(Decoding, BaseChatModel):
@@ -48,9 +50,14 @@ class ChatTransformers(Decoding, BaseChatModel):
         default=None, description="as torch names it; CUDA where there is one by default"
     )
 
-    reports: ClassVar[frozenset[Capability]] = frozenset(
-        {Capability.TEXT, Capability.SAMPLES, Capability.LOGPROBS}
+    memory_limit: int | None = Field(
+        default=None, ge=1, description="bytes that `sample` may take beside weights and kept prefixes"
     )
+    prefix_memory: int = Field(
+        default=256 * 2**20, ge=0, description="bytes for prompts' shared beginnings, kept for the process"
+    )
+
+    reports: ClassVar[frozenset[Capability]] = frozenset(Capability)
 
     @field_validator("path")
     @classmethod
@@ -114,14 +121,20 @@ class ChatTransformers(Decoding, BaseChatModel):
         self, messages: list[BaseMessage], decoding: Decoding, abandoned: threading.Event
     ) -> ChatResult:
         weights = self.weights
-        request = Generation(weights, prompt_tokens(weights.tokenizer, messages), decoding)
+        prompt = prompt_tokens(weights.tokenizer, messages)
+        samples = begin_samples(weights, prompt, decoding)
+        request = Generation(weights, prompt, samples)
         with weights.lock:
             while not request.done and not abandoned.is_set():
                 request.step()
-        usage = _usage(request)
+        return self.result_of(prompt, samples, decoding)
+
+    def result_of(self, prompt: list[int], samples: list[Sample], decoding: Decoding) -> ChatResult:
+        """The finished samples of one prompt as LangChain has them."""
+        usage = _usage(prompt, samples)
         generations = []
-        for sample in request.samples:
-            metadata = self._finish(sample) | _logprobs(weights, decoding, sample.choices())
+        for sample in samples:
+            metadata = self._finish(sample) | _logprobs(self.weights, decoding, sample.choices())
             message = AIMessage(content=sample.text, response_metadata=metadata, usage_metadata=usage)
             generations.append(ChatGeneration(message=message))
         return ChatResult(
@@ -136,6 +149,62 @@ class ChatTransformers(Decoding, BaseChatModel):
             },
         )
 
+    def sample(
+        self,
+        prompts: Sequence[list[BaseMessage]],
+        k: int,
+        *,
+        greedy: bool = True,
+        states: StatesAt | None = None,
+        config: RunnableConfig | None = None,
+        stop: list[str] | None = None,
+        **settings: Any,
+    ) -> list[Evidence]:
+        """A greedy answer and `k` samples of each prompt, and the states behind the samples.
+
+        All answers to a prompt share its key-value cache; prompts that begin alike share that beginning, also
+        with earlier calls. The samples are those that `generate` draws with the same settings and seed.
+
+        Args:
+            prompts: conversations.
+            k: samples of each, 0 or more; more than 1 need a temperature.
+            greedy: whether to give the most probable answer too.
+            states: layer, counted from 1 (None: the middle one), and site, `residual` or `mlp`, of the states
+                at the end-of-sequence token behind each sample.
+            config: callbacks, tags and metadata, as in `invoke`.
+            stop: strings that end an answer before themselves.
+            settings: of `Decoding`, but for `n`.
+
+        Raises:
+            CapabilityError: states cannot be read in a model of this architecture.
+            ModelError: a prompt leaves no room for an answer.
+            SettingsError: a setting is out of its range, there is no such layer, or the memory limit is too
+                small.
+        """
+        decoding = self._decoding(stop, settings | {"n": max(k, 1)})
+        return sample_inside(self, prompts, k, greedy, states, decoding, config, threading.Event())
+
+    async def asample(
+        self,
+        prompts: Sequence[list[BaseMessage]],
+        k: int,
+        *,
+        greedy: bool = True,
+        states: StatesAt | None = None,
+        config: RunnableConfig | None = None,
+        stop: list[str] | None = None,
+        **settings: Any,
+    ) -> list[Evidence]:
+        """`sample` for async callers; a cancelled task stops it at its next token."""
+        decoding = self._decoding(stop, settings | {"n": max(k, 1)})
+        abandoned = threading.Event()
+        try:
+            return await run_in_executor(
+                None, sample_inside, self, prompts, k, greedy, states, decoding, config, abandoned
+            )
+        finally:
+            abandoned.set()
+
     def _stream(
         self,
         messages: list[BaseMessage],
@@ -145,8 +214,9 @@ class ChatTransformers(Decoding, BaseChatModel):
     ) -> Iterator[ChatGenerationChunk]:
         decoding = self._decoding(stop, kwargs)
         weights = self.weights
-        request = Generation(weights, prompt_tokens(weights.tokenizer, messages), decoding)
-        (sample,) = request.samples
+        prompt = prompt_tokens(weights.tokenizer, messages)
+        (sample,) = begin_samples(weights, prompt, decoding)
+        request = Generation(weights, prompt, [sample])
         characters = tokens = 0
         while not request.done:
             with weights.lock:
@@ -161,7 +231,7 @@ class ChatTransformers(Decoding, BaseChatModel):
                     message=AIMessageChunk(
                         content=text,
                         response_metadata=metadata,
-                        usage_metadata=_usage(request) if request.done else None,
+                        usage_metadata=_usage(prompt, [sample]) if request.done else None,
                         chunk_position="last" if request.done else None,
                     )
                 )
@@ -207,10 +277,6 @@ def _logprobs(weights: Weights, decoding: Decoding, choices: list[Choice]) -> di
     return {"logprobs": openai_logprobs(choices, weights.token_bytes)} if decoding.logprobs else {}
 
 
-def _usage(request: Generation) -> UsageMetadata:
-    drawn = sum(sample.drawn for sample in request.samples)
-    return UsageMetadata(
-        input_tokens=request.prompt_length,
-        output_tokens=drawn,
-        total_tokens=request.prompt_length + drawn,
-    )
+def _usage(prompt: list[int], samples: list[Sample]) -> UsageMetadata:
+    drawn = sum(sample.drawn for sample in samples)
+    return UsageMetadata(input_tokens=len(prompt), output_tokens=drawn, total_tokens=len(prompt) + drawn)

@@ -16,13 +16,14 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
 
 from knowwhen.models.errors import ModelError
+from knowwhen.models.prefixes import Prefixes
 from knowwhen.models.token_text import TokenBytes
 
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 REFUSALS = (OSError, ValueError, RuntimeError, ImportError, KeyError, SafetensorError)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Weights:
     """A loaded model with what decoding needs to know of it.
 
@@ -31,8 +32,10 @@ class Weights:
         tokenizer: its tokenizer.
         context_length: tokens that prompt and answer may have together.
         end_tokens: ids that end an answer.
+        end_token: the tokenizer's own, at which hidden states are read; None if it has none.
         last_logits_only: the keyword that keeps a forward pass from computing logits of the whole prompt.
         token_bytes: the bytes of each token.
+        prefixes: what prompts have begun with, computed already.
         lock: held by whoever runs the model.
     """
 
@@ -40,8 +43,10 @@ class Weights:
     tokenizer: Any
     context_length: int
     end_tokens: frozenset[int]
+    end_token: int | None
     last_logits_only: dict[str, int]
     token_bytes: TokenBytes
+    prefixes: Prefixes = field(default_factory=Prefixes)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -119,6 +124,7 @@ def _load(path: str, dtype: str, device: str) -> Weights:
         tokenizer=tokenizer,
         context_length=_context_length(model, tokenizer),
         end_tokens=_end_tokens(model, tokenizer),
+        end_token=tokenizer.eos_token_id,
         last_logits_only={"logits_to_keep": 1} if "logits_to_keep" in takes else {},
         token_bytes=TokenBytes(tokenizer),
     )

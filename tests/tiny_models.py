@@ -18,12 +18,15 @@ from transformers import (
     PreTrainedTokenizerFast,
     Qwen2Config,
     Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
 )
 
 torch.set_num_threads(1)  # products this small take longer on two threads, much longer on a busy machine
 
-Family = Literal["llama", "qwen2", "mistral"]
-FAMILIES: tuple[Family, ...] = ("llama", "qwen2", "mistral")
+Family = Literal["llama", "qwen2", "mistral", "qwen3", "qwen2-mixed", "mistral-unlimited"]
+FAMILIES: tuple[Family, ...] = ("llama", "qwen2", "mistral")  # mistral with a window of 16 tokens
+MORE_FAMILIES: tuple[Family, ...] = (*FAMILIES, "qwen3", "qwen2-mixed", "mistral-unlimited")
 BEGIN, END = "<|begin|>", "<|end|>"
 CHAT_TEMPLATE = (
     "{{ bos_token }}{% for message in messages %}<{{ message.role }}>{{ message.content }}\n{% endfor %}"
@@ -86,13 +89,19 @@ def save_tiny_model(
     }
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model: LlamaForCausalLM | Qwen2ForCausalLM | MistralForCausalLM
+        model: LlamaForCausalLM | Qwen2ForCausalLM | Qwen3ForCausalLM | MistralForCausalLM
         if family == "llama":
             model = LlamaForCausalLM(LlamaConfig(**shape))
         elif family == "qwen2":
             model = Qwen2ForCausalLM(Qwen2Config(**shape))
+        elif family == "qwen2-mixed":  # from the second layer on with a window
+            windows = {"use_sliding_window": True, "sliding_window": 16, "max_window_layers": 1}
+            model = Qwen2ForCausalLM(Qwen2Config(**shape, **windows))
+        elif family == "qwen3":
+            model = Qwen3ForCausalLM(Qwen3Config(**shape, head_dim=width // 4))
         else:
-            model = MistralForCausalLM(MistralConfig(**shape, sliding_window=16))
+            window = 16 if family == "mistral" else None
+            model = MistralForCausalLM(MistralConfig(**shape, sliding_window=window))
     if endless:
         model.lm_head.weight.data[tokenizer.eos_token_id] = 0.0
     model.save_pretrained(folder)
