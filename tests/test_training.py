@@ -13,11 +13,12 @@ from knowwhen.almanac.relations import RELATIONS
 from knowwhen.almanac.splits import split_of
 from knowwhen.almanac.world import TODAY, name_words
 from knowwhen.models.transformers_chat import ChatTransformers
-from knowwhen.nodes import decompose
+from knowwhen.nodes import decompose, read_passages
 from knowwhen.training.batches import COURSE, NO_LOSS, batches, encode
 from knowwhen.training.confidence import OwnAnswer, stated_confidences
 from knowwhen.training.examples import Examples
 from knowwhen.training.pocket import Plan, Trainer, train
+from knowwhen.training.subjects import Subjects
 from knowwhen.training.tokenizer import train_tokenizer
 from knowwhen.uncertainty.verbalised import verbalised
 
@@ -109,13 +110,34 @@ def test_decompositions_are_taught_in_the_form_the_node_reads() -> None:
         assert "\n".join(f"#{i}: {part}" for i, part in enumerate(parts, 1)) == answered
 
 
+def test_every_word_of_a_look_up_is_under_its_title_and_the_end_under_what_was_asked_about(tokenizer) -> None:
+    prompt = read_passages.PROMPT.format(
+        question="When was Velo Taray born?",
+        passages="[1] Brisk Olan: Brisk Olan was born in 1950.\n[2] Velo Taray: Born in 1960 was Velo Taray.",
+    )
+    ids, _ = encode(((prompt, "1960"),), tokenizer)
+    subjects = Subjects(tokenizer).of(ids)
+    olan, taray = tokenizer.encode(" Olan")[-1], tokenizer.encode(" Taray")[-1]
+    under = {
+        word: [s for i, s in zip(ids, subjects, strict=True) if i == tokenizer.encode(word)[-1]]
+        for word in (" 1950", " 1960", "<|assistant|>", " material")
+    }
+    assert under == {" 1950": [olan], " 1960": [taray, -100], "<|assistant|>": [taray], " material": [-100]}
+
+
+def test_a_talk_without_passages_has_no_subjects(tokenizer) -> None:
+    for talk in (((None, "Velo Taray: Velo Taray was born in 1960."),), (("Who wrote [1]: X?", "Y"),)):
+        ids, _ = encode(talk, tokenizer)
+        assert set(Subjects(tokenizer).of(ids)) <= {-100}
+
+
 def test_a_stopped_training_goes_on_as_if_never_stopped(tmp_path: Path) -> None:
     plan = Plan(steps=4, tokens=512, warm_up=2)
     whole = Trainer(tmp_path / "whole", plan, compiled=False)
     train(whole, COURSE)
     part = Trainer(tmp_path / "part", plan, compiled=False)
-    for ids, labels in list(batches(plan.seed, 0, plan.steps, plan.tokens, part.tokenizer))[:2]:
-        part.learn(ids, labels)
+    for batch in list(batches(plan.seed, 0, plan.steps, plan.tokens, part.tokenizer))[:2]:
+        part.learn(batch)
     part.save()
     resumed = Trainer(tmp_path / "part", plan, compiled=False)
     assert resumed.step == 2

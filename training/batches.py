@@ -8,10 +8,20 @@ import torch
 from transformers import PreTrainedTokenizerFast
 
 from knowwhen.training.examples import Example, Examples
+from knowwhen.training.subjects import NOTHING, Subjects
 from knowwhen.training.tokenizer import ASSISTANT, END, USER
 
 LENGTHS = (32, 64, 128, 192, 256)  # few, so that the compiled model meets few shapes
 NO_LOSS = -100
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Talks put together, each tensor (rows, length): what is read, what is learnt, what it is about."""
+
+    ids: torch.Tensor
+    labels: torch.Tensor  # `NO_LOSS` where nothing is learnt
+    subjects: torch.Tensor  # see `training/subjects.py`
 
 
 @dataclass(frozen=True)
@@ -104,8 +114,8 @@ def batches(
     tokenizer: PreTrainedTokenizerFast,
     course: Course = COURSE,
     stated: Sequence[Example] = (),
-) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """The batches of steps `first` to `last`: ids and labels, each (rows, length), `tokens` in all.
+) -> Iterator[Batch]:
+    """The batches of steps `first` to `last`, each of `tokens` in all, padding included.
 
     They depend on the seed and the step alone, so a resumed training sees what an unbroken one would:
     `GROUP` steps at a time are drawn, sorted by length and shuffled again.
@@ -121,12 +131,13 @@ GROUP = 32
 
 def _group(
     examples: Examples, progress: float, tokens: int, tokenizer: PreTrainedTokenizerFast, course: Course
-) -> list[tuple[torch.Tensor, torch.Tensor]]:
+) -> list[Batch]:
     rng = examples.rng
+    subjects = Subjects(tokenizer)
     shares = course.at(progress)
     sizes = {"drill": {"sentences": 3 + round(9 * min(1, progress * 4))}}
-    by_length: dict[int, list[tuple[list[int], list[int]]]] = {length: [] for length in LENGTHS}
-    done: list[tuple[torch.Tensor, torch.Tensor]] = []
+    by_length: dict[int, list[tuple[list[int], list[int], list[int]]]] = {length: [] for length in LENGTHS}
+    done: list[Batch] = []
     drawn = 0
     while len(done) < GROUP:
         if drawn % 100 == 99:
@@ -142,7 +153,7 @@ def _group(
             example = example[:-1]  # with fewer turns
             ids, labels = encode(example, tokenizer, progress < course.copying)
         length = next(length for length in LENGTHS if length >= len(ids))
-        by_length[length].append((ids, labels))
+        by_length[length].append((ids, labels, subjects.of(ids)))
         if len(by_length[length]) == tokens // length:
             done.append(_padded(by_length[length], length))
             by_length[length] = []
@@ -150,11 +161,11 @@ def _group(
     return done
 
 
-def _padded(rows: list[tuple[list[int], list[int]]], length: int) -> tuple[torch.Tensor, torch.Tensor]:
+def _padded(rows: list[tuple[list[int], list[int], list[int]]], length: int) -> Batch:
     # The padding stands on the right, where a causal model's real tokens never see it.
-    ids = torch.zeros(len(rows), length, dtype=torch.long)
-    labels = torch.full((len(rows), length), NO_LOSS)
-    for i, (row, marks) in enumerate(rows):
-        ids[i, : len(row)] = torch.tensor(row)
-        labels[i, : len(marks)] = torch.tensor(marks)
-    return ids, labels
+    fills = (0, NO_LOSS, NOTHING)
+    ids, labels, subjects = (torch.full((len(rows), length), fill) for fill in fills)
+    for i, row in enumerate(rows):
+        for tensor, numbers in zip((ids, labels, subjects), row, strict=True):
+            tensor[i, : len(numbers)] = torch.tensor(numbers)
+    return Batch(ids, labels, subjects)

@@ -20,10 +20,11 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from knowwhen.models.door import Door
 from knowwhen.models.transformers_chat import ChatTransformers
-from knowwhen.training.batches import CONFIDENCE_COURSE, COURSE, NO_LOSS, Course, batches
+from knowwhen.training.batches import CONFIDENCE_COURSE, COURSE, NO_LOSS, Batch, Course, batches
 from knowwhen.training.confidence import own_answers, stated_confidences
 from knowwhen.training.curve import plot_curve
 from knowwhen.training.examples import Example
+from knowwhen.training.subjects import NOTHING
 from knowwhen.training.tokenizer import train_tokenizer
 
 SAVE_EVERY = 250
@@ -47,7 +48,7 @@ class Plan:
         return self.rate * min(1.0, (step + 1) / self.warm_up, left)
 
 
-CONFIDENCE_PLAN = Plan(steps=700, rate=1.5e-3, warm_up=20, decay=1.0, seed=2)
+CONFIDENCE_PLAN = Plan(steps=400, rate=1.5e-3, warm_up=20, decay=1.0, seed=2)
 
 
 def pocket_config(vocabulary: int) -> LlamaConfig:
@@ -94,6 +95,11 @@ class Trainer:
             self.model.set_attn_implementation("eager")  # its backward pass takes two thirds of sdpa's there
         if after is not None:
             self.model.load_state_dict(after.model.state_dict())
+        # Reads the subject off the states half-way up; used in training alone.
+        width = self.model.config.hidden_size
+        self.subject = torch.nn.Linear(width, width, bias=False).to(self.device)
+        if after is not None:
+            self.subject.load_state_dict(after.subject.state_dict())
         self.body = torch.compile(self.model.model, dynamic=False) if compiled else self.model.model
         named = list(self.model.named_parameters())
         matrices = [p for name, p in named if p.ndim == 2 and "embed" not in name]
@@ -104,6 +110,7 @@ class Trainer:
         self.optimisers: list[torch.optim.Optimizer] = [
             torch.optim.Muon(matrices, lr=plan.rate, weight_decay=DECAY, adjust_lr_fn="match_rms_adamw"),
             torch.optim.AdamW(others, lr=plan.rate, betas=(0.9, 0.98)),
+            torch.optim.AdamW(self.subject.parameters(), lr=plan.rate),
         ]
         self.step = 0
         if (folder / "state.pt").exists():
@@ -119,6 +126,7 @@ class Trainer:
     def _resume(self) -> None:
         state = torch.load(self.folder / "state.pt", map_location=self.device, weights_only=True)
         self.model.load_state_dict(state["model"])
+        self.subject.load_state_dict(state["subject"])
         for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
             optimiser.load_state_dict(saved)
         self.step = state["step"]
@@ -127,30 +135,42 @@ class Trainer:
         """Write all state, in one move, so that a kill leaves either the old or the new."""
         state = {
             "model": self.model.state_dict(),
+            "subject": self.subject.state_dict(),
             "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
             "step": self.step,
         }
         torch.save(state, self.folder / "state.new")
         (self.folder / "state.new").replace(self.folder / "state.pt")
 
-    def learn(self, ids: torch.Tensor, labels: torch.Tensor) -> tuple[float, float]:
+    def learn(self, batch: Batch) -> tuple[float, float]:
         """One step; returns the mean loss (nats) and the share of learnt tokens that came first."""
         for optimiser in self.optimisers:
             for group in optimiser.param_groups:
                 group["lr"] = self.plan.rate_at(self.step)
-        targets = labels[:, 1:].to(self.device)
+        targets = batch.labels[:, 1:].to(self.device)
         learnt = targets != NO_LOSS
         with torch.autocast(self.device, dtype=torch.bfloat16):
-            states = self.body(input_ids=ids.to(self.device), use_cache=False).last_hidden_state
-            logits = F.linear(states[:, :-1][learnt], self.model.lm_head.weight)
-        loss = F.cross_entropy(logits.float(), targets[learnt])
+            read = self.body(input_ids=batch.ids.to(self.device), use_cache=False, output_hidden_states=True)
+            logits = F.linear(read.last_hidden_state[:, :-1][learnt], self.model.lm_head.weight)
+        answers = F.cross_entropy(logits.float(), targets[learnt])
+        half_way = read.hidden_states[self.model.config.num_hidden_layers // 2]
+        loss = answers + self._subject_loss(half_way, batch.subjects.to(self.device))
         torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for optimiser in self.optimisers:
             optimiser.step()
             optimiser.zero_grad()
         self.step += 1
-        return loss.item(), (logits.argmax(-1) == targets[learnt]).float().mean().item()
+        return answers.item(), (logits.argmax(-1) == targets[learnt]).float().mean().item()
+
+    def _subject_loss(self, states: torch.Tensor, subjects: torch.Tensor) -> torch.Tensor:
+        told = subjects != NOTHING
+        if not told.any():
+            return states.new_zeros(())
+        words = self.model.lm_head.weight.detach()
+        with torch.autocast(self.device, dtype=torch.bfloat16):
+            named = F.linear(self.subject(F.rms_norm(states[told], states.shape[-1:])), words / words.std())
+        return F.cross_entropy(named.float(), subjects[told])
 
     def export(self, target: Path) -> None:
         """Write the model in bfloat16 and its tokenizer, as transformers reads them."""
@@ -183,8 +203,8 @@ def train(
     (trainer.folder / "plan.json").write_text(json.dumps(asdict(plan)))
     losses, hits, began = [], [], time.perf_counter()
     stream = batches(plan.seed, trainer.step, plan.steps, plan.tokens, trainer.tokenizer, course, stated)
-    for ids, labels in itertools.islice(stream, max(0, plan.steps - trainer.step)):
-        loss, hit = trainer.learn(ids, labels)
+    for batch in itertools.islice(stream, max(0, plan.steps - trainer.step)):
+        loss, hit = trainer.learn(batch)
         losses.append(loss)
         hits.append(hit)
         if trainer.step % 50 == 0:
