@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from knowwhen.models.capability import Capability, capabilities, require
+    from knowwhen.models.chat_with_states import ChatWithStates, StatesSource
     from knowwhen.models.cost import NO_COST, Cost, add_costs
     from knowwhen.models.door import Door
     from knowwhen.models.errors import (
@@ -17,17 +18,24 @@ if TYPE_CHECKING:
         RetrievalError,
         SettingsError,
     )
+    from knowwhen.models.evidence import Answer, Evidence, HiddenStates
+    from knowwhen.models.half_depth import HalfDepth
     from knowwhen.models.reply import Reply, Retrieved, TokenLogprob
     from knowwhen.models.resolve import ModelLike, resolve_model
     from knowwhen.models.transformers_chat import ChatTransformers
 
 __all__ = [
     "NO_COST",
+    "Answer",
     "Capability",
     "CapabilityError",
     "ChatTransformers",
+    "ChatWithStates",
     "Cost",
     "Door",
+    "Evidence",
+    "HalfDepth",
+    "HiddenStates",
     "KnowwhenError",
     "ModelError",
     "ModelLike",
@@ -35,6 +43,7 @@ __all__ = [
     "RetrievalError",
     "Retrieved",
     "SettingsError",
+    "StatesSource",
     "TokenLogprob",
     "add_costs",
     "capabilities",
@@ -44,8 +53,11 @@ __all__ = [
 
 _MODULES = {
     "capability": ("Capability", "capabilities", "require"),
+    "chat_with_states": ("ChatWithStates", "StatesSource"),
     "cost": ("NO_COST", "Cost", "add_costs"),
     "door": ("Door",),
+    "evidence": ("Answer", "Evidence", "HiddenStates"),
+    "half_depth": ("HalfDepth",),
     "errors": ("CapabilityError", "KnowwhenError", "ModelError", "RetrievalError", "SettingsError"),
     "reply": ("Reply", "Retrieved", "TokenLogprob"),
     "resolve": ("ModelLike", "resolve_model"),

@@ -21,7 +21,7 @@ REPORTED_BY = {
     Capability.TEXT: "any chat model",
     Capability.SAMPLES: "a model that draws several samples in one call: transformers:<folder>, openai:…",
     Capability.LOGPROBS: "a model that reports log-probabilities: transformers:<folder>, openai:…",
-    Capability.HIDDEN_STATES: "a model that reports hidden states: transformers:<folder>",
+    Capability.HIDDEN_STATES: "a model that reports hidden states: transformers:<folder>, ChatWithStates",
 }
 
 
@@ -29,10 +29,10 @@ def capabilities(model: BaseChatModel) -> frozenset[Capability]:
     """What `model` can report.
 
     A model may say so itself in an attribute `reports: frozenset[Capability]`; one that reports hidden states
-    has the method `sample` of `ChatTransformers`, by which the door asks for them. For any other the fields
-    of its class decide: `n` means samples and `logprobs` means that log-probabilities are claimed; whether a
-    server really sends them is known only after its first answer. langchain-openai drops log-probabilities
-    on the Responses API, so `use_responses_api=True` takes the claim back.
+    has the method `sample` of `ChatTransformers`, or `with_states` of `ChatWithStates`. For any other model
+    the fields of its class decide: `n` means samples and `logprobs` means that log-probabilities are claimed;
+    whether a server really sends them is known only after its first answer. langchain-openai drops
+    log-probabilities on the Responses API, so `use_responses_api=True` takes the claim back.
     """
     declared: frozenset[Capability] | None = getattr(model, "reports", None)
     if declared is not None:

@@ -3,7 +3,7 @@
 import inspect
 import threading
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
@@ -16,7 +16,8 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables.config import ensure_config
 from pydantic import SecretStr
 
-from knowwhen.models.capability import Capability, capabilities, describe, require
+from knowwhen.models.capability import Capability, describe, require
+from knowwhen.models.chat_with_states import ChatWithStates
 from knowwhen.models.cost import NO_COST, Cost, add_costs
 from knowwhen.models.errors import CapabilityError, ModelError, RetrievalError, SettingsError
 from knowwhen.models.evidence import Evidence, StatesAt
@@ -147,9 +148,9 @@ class Door:
     ) -> list[Evidence]:
         """Ask the model for a greedy answer and `k` samples of each prompt.
 
-        A model that shows its hidden states does all of it in one call, which takes one place: a prompt then
-        counts as one model call, with its tokens once, however much of it is shared with others. Any other
-        is asked twice for each prompt, at temperature 0 and for n = k samples.
+        A local model does all of it in one call, which takes one place: a prompt then counts as one model
+        call, with its tokens once, however much of it is shared with others. Any other is asked twice for
+        each prompt, at temperature 0 and for n = k samples.
 
         Args:
             prompts: the user's turns, or conversations.
@@ -177,16 +178,22 @@ class Door:
         require(self.model, [*wanted, *[Capability.HIDDEN_STATES] * (states is not None)], self._asked_by)
         if k < 0 or (k == 0 and not greedy):
             raise SettingsError(f"k must be at least {0 if greedy else 1} samples, not {k}")
+        if states is not None and k == 0:
+            raise SettingsError("hidden states are read behind samples; give k of 1 or more")
         if k and temperature <= 0:
             raise SettingsError(f"samples need a temperature above 0, not {temperature}")
         sampling = Sampling(max(k, 1), logprobs, top_logprobs, temperature, top_p, top_k, max_tokens, seed)
-        if Capability.HIDDEN_STATES in capabilities(self.model):
+        if hasattr(self.model, "sample"):
             return self._sample_inside(prompts, k, greedy, states, sampling, stop)
 
         def ask(prompt: Prompt, sampling: Sampling) -> Reply:
             return self._ask(prompt, sampling, stop)
 
-        return gather(ask, prompts, greedy, k > 0, sampling, self.max_concurrency)
+        evidence = gather(ask, prompts, greedy, k > 0, sampling, self.max_concurrency)
+        if states is None:
+            return evidence
+        conversations = [messages_of(prompt) for prompt in prompts]
+        return cast(ChatWithStates, self.model).with_states(conversations, evidence, states)
 
     def retrieve(self, query: str, k: int) -> Retrieved:
         """The `k` best passages for `query`, or as many as there are.
@@ -299,12 +306,20 @@ class Door:
         )
 
     def _model_failed(self, fault: Fault, attempts: int) -> ModelError:
-        fields = (getattr(self.model, name, None) for name in type(self.model).model_fields)
-        secrets = [field.get_secret_value() for field in fields if isinstance(field, SecretStr)]
-        return ModelError(f"{describe(self.model)} {fault.report(attempts, filter(None, secrets))}")
+        secrets = filter(None, _secrets(self.model))
+        return ModelError(f"{describe(self.model)} {fault.report(attempts, secrets)}")
 
     def _retriever_failed(self, fault: Fault, attempts: int) -> RetrievalError:
         return RetrievalError(f"{type(self.retriever).__name__} {fault.report(attempts)}")
+
+
+def _secrets(model: BaseChatModel) -> Iterator[str]:
+    """The keys that a model holds, or a model within it."""
+    for field in (getattr(model, name, None) for name in type(model).model_fields):
+        if isinstance(field, SecretStr):
+            yield field.get_secret_value()
+        elif isinstance(field, BaseChatModel):
+            yield from _secrets(field)
 
 
 def _told_how_many(retriever: BaseRetriever, k: int) -> tuple[BaseRetriever, dict[str, Any]]:

@@ -1,6 +1,6 @@
 """How much of a prompt, and how many of its branches, are computed at once to keep within a memory limit.
 
-The figures are those of a Llama, Qwen or Mistral in transformers, with a fifth to a half to spare.
+The figures are those of a Llama, Qwen or Mistral in transformers; benchmarks/sampling.py holds them to it.
 """
 
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from knowwhen.models.weights import Weights
 
 CHUNK = 1024  # tokens of a prompt that go through the model at once at most; more gain nothing
 SMALLEST_CHUNK = 16
+SPARE = 1.1  # for what an allocator wastes
 ROOM = 1.25  # what keys and values take beside what they need (see `KeyValues`)
 CHOOSING = 48  # bytes an entry of the vocabulary while a token is chosen: logits, sorted, summed
 MIB = 2**20
@@ -61,12 +62,12 @@ class _Needs:
         width = self._config("hidden_size")
         inner = 8 * width + 3 * self._config("intermediate_size", 4 * width)
         token = inner * self._item + self.prompt * self._score
-        return self._held(self.prompt) + chunk * token + self._choosing
+        return SPARE * (self._held(self.prompt) + chunk * token + self._choosing)
 
     def growing(self, rows: int) -> float:
         """While `rows` branches grow to their full length, or their states are read."""
         tokens = self.prompt + rows * self.answer
-        return self._held(tokens) + rows * (self._choosing + tokens * self._score)
+        return SPARE * (self._held(tokens) + rows * (self._choosing + tokens * self._score))
 
     def _held(self, tokens: int) -> float:
         """Keys and values of all layers, and one layer's while they move and are spread over the heads."""

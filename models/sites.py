@@ -57,14 +57,12 @@ def layers_of(model: Any) -> Any:
     return layers
 
 
-def resolved(model: Any, at: StatesAt) -> tuple[int, Site]:
-    """The layer's number and the site that `at` names in `model`.
+def resolved(at: StatesAt, count: int) -> tuple[int, Site]:
+    """The layer's number and the site that `at` names in a model of `count` layers.
 
     Raises:
-        CapabilityError: states of this architecture cannot be read.
         SettingsError: no such layer or site.
     """
-    count = len(layers_of(model))
     layer, site = at
     if site not in get_args(Site):
         raise SettingsError(f"hidden states are read at the site {' or '.join(get_args(Site))}, not {site!r}")

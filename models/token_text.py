@@ -1,7 +1,7 @@
 """From tokens to text, piece by piece, and the bytes of one token."""
 
 import re
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")
@@ -59,6 +59,16 @@ class TokenBytes:
         if token not in self._known:
             self._known[token] = self._bytes(token)
         return self._known[token]
+
+    def token_of(self, raw: bytes) -> int | None:
+        """The token that stands for these bytes; None if no token does."""
+        return self._tokens.get(raw)
+
+    @cached_property
+    def _tokens(self) -> dict[bytes, int]:
+        """Of tokens that stand for the same bytes, the first; an added one gives way to all others."""
+        ordinary = [token for token in reversed(range(len(self._tokenizer))) if token not in self._added]
+        return {self[token]: token for token in (*self._added, *ordinary)}
 
     def _bytes(self, token: int) -> bytes:
         piece = self._tokenizer.convert_ids_to_tokens(token)

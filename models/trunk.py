@@ -21,6 +21,8 @@ PROMPT, PRUNED = -1, -2  # whose a token in the cache is, beside the numbers of 
 class Trunk:
     """The cache of one prompt after another. Whoever uses it holds the weights' lock, in inference mode.
 
+    Of a model without an output layer, its last states stand wherever this speaks of logits.
+
     Attributes:
         prompt: the tokens of the prompt that is held.
     """
@@ -64,7 +66,7 @@ class Trunk:
                 **weights.last_logits_only,
             )
             self.prompt += tokens
-            yield output.logits[0, -1:].float()
+            yield output[0][0, -1:].float()
         self._branches = torch.full_like(self._integers(prompt), PROMPT)
         self._positions = torch.arange(len(prompt), device=self._branches.device)
 
@@ -86,7 +88,7 @@ class Trunk:
             past_key_values=self._cache,
             use_cache=True,
         )
-        logits: torch.Tensor = output.logits[0].float()
+        logits: torch.Tensor = output[0][0].float()
         return logits
 
     def prune(self, branch: int, keep: int) -> int:

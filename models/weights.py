@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import torch
 from safetensors import SafetensorError
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
 
 from knowwhen.models.errors import ModelError
@@ -50,11 +50,13 @@ class Weights:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
-_loaded: dict[tuple[str, str, str], Weights] = {}
+_loaded: dict[tuple[str, str, str, int | None], Weights] = {}
 _loading = threading.Lock()  # transformers patches module globals while it loads, so one model at a time
 
 
-def load_weights(path: str, dtype: Dtype = "auto", device: str | None = None) -> Weights:
+def load_weights(
+    path: str, dtype: Dtype = "auto", device: str | None = None, layers: int | None = None
+) -> Weights:
     """Load the model at `path`, or return the one already loaded for the same arguments.
 
     A folder that is saved anew is not read again in the same process.
@@ -63,26 +65,44 @@ def load_weights(path: str, dtype: Dtype = "auto", device: str | None = None) ->
         path: a folder that transformers saved, or a hub id.
         dtype: "auto" is the one the weights were saved in.
         device: as torch names it; None is the first CUDA device, or the CPU where there is none.
+        layers: how many of the first layers to load, without the output layer; None: the whole model.
 
     Raises:
         ModelError: nothing is there, the hub is out of reach, or it is not a complete causal language model.
     """
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     folder = Path(path).expanduser()
-    key = (str(folder.resolve()) if folder.is_dir() else path, dtype, device)
+    key = (str(folder.resolve()) if folder.is_dir() else path, dtype, device, layers)
     if key in _loaded:  # without waiting for another model that is being loaded
         return _loaded[key]
     with _loading:
         if key not in _loaded:
             try:
                 with _quiet():
-                    _loaded[key] = _load(key[0], dtype, device)
+                    _loaded[key] = _load(key[0], dtype, device, layers)
             except REFUSALS as error:
-                raise ModelError(
-                    f"cannot load the model {path}: {_first_line(error)}; give a folder that save_pretrained "
-                    "wrote, or a hub id that can be reached"
-                ) from error
+                raise _not_loaded(path, error) from error
         return _loaded[key]
+
+
+def layers_in(path: str) -> int:
+    """How many layers the model at `path` has.
+
+    Raises:
+        ModelError: nothing is there, or the hub is out of reach.
+    """
+    try:
+        config = AutoConfig.from_pretrained(str(Path(path).expanduser()), trust_remote_code=False)
+        return int(config.get_text_config().num_hidden_layers)
+    except REFUSALS as error:
+        raise _not_loaded(path, error) from error
+
+
+def _not_loaded(path: str, error: BaseException) -> ModelError:
+    return ModelError(
+        f"cannot load the model {path}: {_first_line(error)}; give a folder that save_pretrained wrote, or a "
+        "hub id that can be reached"
+    )
 
 
 def check_folder(path: str) -> None:
@@ -103,9 +123,11 @@ def check_folder(path: str) -> None:
         )
 
 
-def _load(path: str, dtype: str, device: str) -> Weights:
-    model, report = AutoModelForCausalLM.from_pretrained(
-        path, dtype=dtype, trust_remote_code=False, output_loading_info=True
+def _load(path: str, dtype: str, device: str, layers: int | None) -> Weights:
+    kind = AutoModelForCausalLM if layers is None else AutoModel
+    cut = {} if layers is None else {"config": _first_layers(path, layers)}
+    model, report = kind.from_pretrained(
+        path, dtype=dtype, trust_remote_code=False, output_loading_info=True, **cut
     )
     if missing := sorted(report["missing_keys"]):
         raise ModelError(
@@ -130,13 +152,24 @@ def _load(path: str, dtype: str, device: str) -> Weights:
     )
 
 
+def _first_layers(path: str, layers: int) -> Any:
+    """The configuration of a model cut to its first layers."""
+    config = AutoConfig.from_pretrained(path, trust_remote_code=False)
+    inner = config.get_text_config()
+    inner.num_hidden_layers = layers
+    if getattr(inner, "layer_types", None):
+        inner.layer_types = inner.layer_types[:layers]
+    return config
+
+
 def _context_length(model: Any, tokenizer: Any) -> int:
     positions = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     return int(min(positions or sys.maxsize, tokenizer.model_max_length))
 
 
 def _end_tokens(model: Any, tokenizer: Any) -> frozenset[int]:
-    ends = model.generation_config.eos_token_id
+    settings = getattr(model, "generation_config", None)  # none without an output layer
+    ends = getattr(settings, "eos_token_id", None)
     ends = ends if isinstance(ends, list) else [ends]
     return frozenset(end for end in [*ends, tokenizer.eos_token_id] if end is not None)
 

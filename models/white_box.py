@@ -17,7 +17,7 @@ from knowwhen.models.evidence import Answer, Evidence, StatesAt
 from knowwhen.models.generation import Sample
 from knowwhen.models.prompt_tokens import prompt_tokens
 from knowwhen.models.reply import read_logprobs
-from knowwhen.models.sites import resolved
+from knowwhen.models.sites import layers_of, resolved
 
 if TYPE_CHECKING:
     from knowwhen.models.transformers_chat import ChatTransformers
@@ -36,6 +36,8 @@ def sample_inside(
     """What `ChatTransformers.sample` returns; incomplete once `abandoned` is set."""
     if k < 0 or (k == 0 and not greedy):
         raise SettingsError(f"k={k} samples and no greedy answer is nothing to ask for; give k of 1 or more")
+    if states is not None and k == 0:
+        raise SettingsError("hidden states are read behind samples; give k of 1 or more")
     settings: dict[str, Any] = decoding.model_dump() | {"n": k, "greedy": greedy, "states": states}
     with announced(model, list(prompts), settings, ensure_config(config)) as results:
         weights = model.weights
@@ -43,7 +45,7 @@ def sample_inside(
             decoding,
             greedy=greedy,
             sampled=k > 0,
-            states=None if states is None else resolved(weights.model, states),
+            states=None if states is None else resolved(states, len(layers_of(weights.model))),
             memory_limit=model.memory_limit,
             prefix_memory=model.prefix_memory,
         )

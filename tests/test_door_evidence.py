@@ -137,6 +137,11 @@ def test_nothing_to_ask_for_is_refused(k: int) -> None:
         Door(ScriptedChat(["never"])).sample(["q"], k, greedy=False)
 
 
+def test_states_behind_no_samples_are_refused(tiny_llama: Path) -> None:  # noqa: F811
+    with pytest.raises(SettingsError, match="read behind samples"):
+        Door(ChatTransformers(path=str(tiny_llama))).sample(["q"], 0, states=(1, "mlp"))
+
+
 def test_samples_without_a_temperature_are_refused() -> None:
     with pytest.raises(SettingsError, match="temperature above 0"):
         Door(ScriptedChat(["never"])).sample(["q"], 3, temperature=0.0)

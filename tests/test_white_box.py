@@ -314,6 +314,7 @@ def test_what_is_out_of_range_is_refused_in_one_line(chat: ChatTransformers):
     assert "site residual or mlp, not 'attention'" in refused(SettingsError, chat, states=(1, "attention"))
     assert "nothing to ask for" in refused(SettingsError, chat, 0, greedy=False)
     assert "nothing to ask for" in refused(SettingsError, chat, -1)
+    assert "read behind samples" in refused(SettingsError, chat, 0, states=(1, "mlp"))
     assert "temperature" in refused(SettingsError, chat, temperature=0.0)
     small = chat.model_copy(update={"memory_limit": 10_000})
     assert "memory_limit is 0.0 MiB" in refused(SettingsError, small)
@@ -327,7 +328,7 @@ def test_a_prompt_that_leaves_no_room_is_refused_and_one_place_is_kept_for_the_s
     lengths = [
         evidence.cost["output_tokens"]
         for states in (None, (1, "residual"))
-        for evidence in model.sample(asked(QUESTION), 0, states=states, max_tokens=1000)
+        for evidence in model.sample(asked(QUESTION), 1, greedy=False, states=states, max_tokens=1000)
         if evidence.cost
     ]
     assert lengths == [64 - tokens, 63 - tokens]
