@@ -9,7 +9,7 @@ from langchain_core.language_models import BaseChatModel
 from knowwhen.models.capability import Capability, require
 from knowwhen.models.cost import NO_COST, Cost
 from knowwhen.models.errors import SettingsError
-from knowwhen.models.evidence import Evidence, Site
+from knowwhen.models.evidence import Evidence, StatesAt
 from knowwhen.uncertainty.score import Kind, Score, Setting, Threshold
 
 
@@ -31,7 +31,7 @@ class Needs:
     logprobs: bool = False
     top_logprobs: int = 0
     logits: bool = False
-    states: tuple[int | None, Site] | None = None
+    states: StatesAt | None = None
 
     @property
     def capabilities(self) -> frozenset[Capability]:

@@ -1,10 +1,18 @@
 """Verbalised confidence: what the model says of its own answer.
 
-Range: [0, 1], the stated 0 to 100 divided by 100; higher is surer. Cost: one call, in which the answer is
-stated too. Source: Self-DC, section 4.2 and Table 21; after Lin et al. 2022.
+Formula: the stated 0 to 100 divided by 100. Range: [0, 1]; higher is surer. Needs: an answer to a prompt that
+asks for the confidence too. Cost: one call. Source: Self-DC, section 4.2 and Table 21; after Lin et al. 2022.
 """
 
 import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from knowwhen.models.evidence import Evidence
+from knowwhen.models.faults import shortened
+from knowwhen.uncertainty.estimator import Estimator, Needs
+from knowwhen.uncertainty.reading import greedy_answer
+from knowwhen.uncertainty.score import EvidenceError, Kind, Score
 
 # A scale that the reply repeats: (0-100), [0–100%], (0 = a guess, 100 = sure), (out of 100), from 0 to 100.
 _SCALE = re.compile(
@@ -24,6 +32,27 @@ _STATED = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+
+
+@dataclass(frozen=True)
+class Verbalised(Estimator):
+    """The confidence stated in the greedy answer."""
+
+    name: ClassVar[str] = "verbalised"
+    kind: ClassVar[Kind] = "confidence"
+
+    @property
+    def needs(self) -> Needs:
+        """The greedy answer's text."""
+        return Needs(greedy=True)
+
+    def score(self, evidence: Evidence) -> Score:
+        """The confidence that the evidence's greedy answer states."""
+        text = greedy_answer(evidence, self.name).text
+        stated = verbalised(text)
+        if stated is None:
+            raise EvidenceError(f"no confidence is stated in {shortened(text)!r}; ask for one in the prompt")
+        return self._scored(stated)
 
 
 def verbalised(text: str) -> float | None:
