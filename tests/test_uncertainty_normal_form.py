@@ -96,6 +96,11 @@ def test_every_number_in_words_is_the_number_in_figures(number: int) -> None:
 RUN = ["one", "twenty", "hundred", "thousand", "million", "and", "third", "5", "0.5", "-3", "007", "of"]
 
 
+def test_numbers_that_stand_side_by_side_stay_two() -> None:
+    assert in_figures(["five", "thousand", "six", "thousand"]) == ["5000", "6000"]
+    assert in_figures(["nineteen", "eighty", "four"]) == ["19", "84"]
+
+
 @unhurried
 @given(st.lists(st.sampled_from(RUN)))
 def test_any_run_of_number_words_is_read(words: list[str]) -> None:

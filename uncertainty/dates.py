@@ -24,7 +24,7 @@ _WHEN = re.compile(r"(?:in|on) (\d{3,4}(?:-\d\d){0,2}|\d\d-\d\d)")
 def in_order(text: str) -> str:
     """`text`, in lower case and without punctuation, with year, month and day of every date in this order.
 
-    "In 1999" and "on 12 March" are the dates alone; a date that cannot be is left as it is.
+    "In 1999" and "on 12 March" are the dates alone.
     """
     for form in _FORMS:
         text = form.sub(_in_order, text)
@@ -36,8 +36,5 @@ def _in_order(date: re.Match[str]) -> str:
     parts = {"year": None, "day": None} | date.groupdict()
     named = parts["month"] or ""
     month = int(named) if named.isdecimal() else [name[:3] for name in MONTHS].index(named[:3]) + 1
-    day = int(parts["day"] or 1)
-    if not (1 <= month <= 12 and 1 <= day <= 31):
-        return date[0]
-    shown = [parts["year"], f"{month:02}", f"{day:02}" if parts["day"] else None]
-    return "-".join(part for part in shown if part)
+    day = f"{int(parts['day']):02}" if parts["day"] else None
+    return "-".join(part for part in (parts["year"], f"{month:02}", day) if part)
