@@ -63,6 +63,7 @@ COURSE = Course(
 CONFIDENCE_COURSE = Course(
     {
         **{task: (shares[-1],) * 3 for task, shares in COURSE.shares.items()},
+        "decompose": (30, 30, 30),  # which was behind
         "confidence": (100, 100, 100),
     }
 )
