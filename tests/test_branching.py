@@ -1,6 +1,7 @@
 """Answers that branch off one prompt in one cache are those of plain passes, and so are their states."""
 
 import threading
+from pathlib import Path
 
 import pytest
 import torch
@@ -12,7 +13,8 @@ from knowwhen.models.branching import Branches, Request, branch
 from knowwhen.models.decoding import Decoding
 from knowwhen.models.evidence import Site
 from knowwhen.models.generation import Sample
-from knowwhen.models.weights import Weights, load_weights
+from knowwhen.models.probing import unfit
+from knowwhen.models.weights import Dtype, Weights, load_weights
 
 LAYERS = 4
 SAMPLING = {"temperature": 1.0, "top_k": 50, "top_p": 0.9, "seed": 1}
@@ -22,12 +24,16 @@ SAMPLING = {"temperature": 1.0, "top_k": 50, "top_p": 0.9, "seed": 1}
 def weights(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Weights:
     """A tiny model of each family, whose windows, where it has any, are shorter than the prompts."""
     folder = tmp_path_factory.mktemp("tiny") / request.param
-    return load_weights(str(save_tiny_model(folder, request.param, layers=LAYERS)))
+    weights = load_weights(str(save_tiny_model(folder, request.param, layers=LAYERS)))
+    assert unfit(weights) == ""
+    return weights
 
 
 @pytest.fixture(scope="module")
 def llama(tmp_path_factory: pytest.TempPathFactory) -> Weights:
-    return load_weights(str(save_tiny_model(tmp_path_factory.mktemp("tiny") / "llama", layers=LAYERS)))
+    weights = load_weights(str(save_tiny_model(tmp_path_factory.mktemp("tiny") / "llama", layers=LAYERS)))
+    assert unfit(weights) == ""
+    return weights
 
 
 def prompt_of(number: int, tokens: int = 40) -> list[int]:
@@ -196,6 +202,24 @@ def test_states_cost_one_pass_through_the_layers_up_to_the_one_read(llama: Weigh
         hook.remove()
     assert tokens[0] == tokens[1][:-1] + tokens[0][-1:]  # the hook that ends the pass comes before this one
     assert len(tokens[0]) == len(tokens[2]) + 1 == len(tokens[3]) + 1
+
+
+@pytest.mark.parametrize(
+    ("dtype", "attention", "error"), [("float32", "eager", 1e-4), ("bfloat16", "sdpa", 0.5)]
+)
+def test_eager_attention_and_half_precision_branch_too(
+    tmp_path: Path, dtype: Dtype, attention: str, error: float
+):
+    weights = load_weights(str(save_tiny_model(tmp_path / "tiny", "mistral", layers=LAYERS)), dtype)
+    weights.model.set_attn_implementation(attention)
+    assert unfit(weights) == "" and weights.model.config._attn_implementation == attention
+    prompt = prompt_of(17)
+    (branches,) = answered(weights, prompt, states=(2, "residual"))
+    assert branches.states is not None
+    for sample, state in zip(branches.samples, branches.states.values, strict=True):
+        read = state_of(weights, [*prompt, *ids(sample), weights.end_token], "residual").float()
+        torch.testing.assert_close(torch.from_numpy(state), read, atol=error, rtol=0)
+        assert read.abs().max() > 10 * error  # so that the error is small
 
 
 # Long prompts, many samples
