@@ -32,6 +32,13 @@ def state(fact: Fact, rng: random.Random, phrasing: int | None = None) -> str:
     return chosen.format(s=fact.subject.name, o=fact.object, y=fact.since)
 
 
+def state_plainly(fact: Fact) -> str:
+    """One sentence for a fact, always the same, that names the subject first, as steps of reasoning do."""
+    statements = BY_NAME[fact.relation].statements
+    plainest = next(s for s in statements if s.index("{s}") < s.index("{o}"))
+    return plainest.format(s=fact.subject.name, o=fact.object, y=fact.since)
+
+
 def entity_passage(
     world: World, entity: Entity, rng: random.Random, at_cut_off: bool = False
 ) -> AlmanacPassage:

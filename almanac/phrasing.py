@@ -21,6 +21,8 @@ def _comparison(
             f"Which of {the_kind}{{a}} and {{b}} {comes} {ordinal}?",
             f"Which of {{a}} and {{b}} {came} {adverb}?",
             f"Of {{a}} and {{b}}, {which.lower()} is {adjective}?",
+            f"{which} is the {adjective} one, {{a}} or {{b}}?",
+            f"{which} is {adjective}: {{a}} or {{b}}?",
             f"Of {the_kind}{{a}} and {{b}}, which one {comes} {ordinal}?",
             f"{which} is {adjective}, {{a}} or {{b}}?",
         )

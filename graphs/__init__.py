@@ -5,6 +5,7 @@ from knowwhen.graphs.direct import direct
 from knowwhen.graphs.generate_then_read import generate_then_read
 from knowwhen.graphs.method import Method
 from knowwhen.graphs.retrieve_then_read import retrieve_then_read
+from knowwhen.graphs.seakr import seakr
 from knowwhen.graphs.self_dc import self_dc
 
 METHODS = {
@@ -13,6 +14,7 @@ METHODS = {
     "generate_then_read": generate_then_read,
     "retrieve_then_read": retrieve_then_read,
     "self_dc": self_dc,
+    "seakr": seakr,
 }
 
 __all__ = [
@@ -22,5 +24,6 @@ __all__ = [
     "direct",
     "generate_then_read",
     "retrieve_then_read",
+    "seakr",
     "self_dc",
 ]

@@ -19,9 +19,13 @@ Method = CompiledStateGraph[State, Any, Question, Answer]
 Builder = StateGraph[State, Any, Any, Any]
 
 
-def begin(settings: Settings, input_schema: type = Question) -> Builder:
+def begin(
+    settings: Settings, input_schema: type = Question, state: type = State, output_schema: type = Answer
+) -> Builder:
     """An empty graph whose runs take these settings as their context."""
-    return StateGraph(State, context_schema=type(settings), input_schema=input_schema, output_schema=Answer)
+    return StateGraph(
+        state, context_schema=type(settings), input_schema=input_schema, output_schema=output_schema
+    )
 
 
 def add_first(graph: Builder, name: str, node: Node) -> None:

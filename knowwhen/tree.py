@@ -51,7 +51,7 @@ def row_text(row: dict[str, Any]) -> Text:
     text = Text(printable(row["question"]))
     text.append("\n" + WORDS.get(route, route), style=STYLES.get(route, ""))
     if row.get("score") is not None:
-        text.append(f" at confidence {row['score']:.2f}", style="dim")
+        text.append(f" at {row.get('estimator') or 'confidence'} {row['score']:.2f}", style="dim")
     if "answer" in row:
         text.append(" → ")
         text.append(printable(row["answer"]), style="bold")

@@ -1,4 +1,6 @@
-"""Retrieve-then-read's first half: the passages that the retriever finds for the question."""
+"""Look-up: the passages that the retriever finds for the question, or for a query made of it."""
+
+from typing import Any, Literal, cast
 
 from knowwhen.models.door import Door
 from knowwhen.nodes.node import Node, Update, as_node
@@ -7,11 +9,12 @@ from knowwhen.nodes.state import State, noted, spent
 from knowwhen.tools.passage import as_passages
 
 
-def retrieve(door: Door, settings: ReadingSettings) -> Node:
-    """The node that looks the question up."""
+def retrieve(door: Door, settings: ReadingSettings, by: Literal["question", "query"] = "question") -> Node:
+    """The node that looks the question up, or the query that a method has made."""
 
     def retrieve(state: State) -> Update:
-        found = door.retrieve(state["question"], settings.of_this_run().passages)
+        asked: str = cast("Any", state)[by]
+        found = door.retrieve(asked, settings.of_this_run().passages)
         return {
             "route": "retrieve",
             "passages": as_passages(found.documents),

@@ -48,6 +48,10 @@ class Answer(TypedDict, total=False):
     confidence: Annotated[
         float | None, Field(description="How sure the model was of the whole question, 0 to 1")
     ]
+    uncertainty: Annotated[
+        float | None,
+        Field(description="How unsure it was of the answer; higher is less sure, without bounds"),
+    ]
     steps: Annotated[list[Step], Field(description="The question tree, flat, in the order answered")]
     cost: Annotated[Cost, Field(description="Calls, tokens, retrievals and passages, in all")]
 

@@ -76,7 +76,7 @@ def test_the_answer_is_on_stdout_and_the_tree_and_cost_on_stderr(run, monkeypatc
     assert done.returncode == 0, done.stderr
     answer = json.loads(run("ask", question, "--json").stdout)["answer"]
     assert done.stdout.strip() == answer
-    assert question in done.stderr and "at confidence" in done.stderr and "model calls" in done.stderr
+    assert question in done.stderr and "at probability" in done.stderr and "model calls" in done.stderr
 
 
 def test_a_stream_of_json_tells_the_routes_the_text_and_the_answer_last(run) -> None:

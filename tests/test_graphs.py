@@ -17,6 +17,7 @@ from self_dc_script import Shelf, World
 
 import knowwhen.models
 from knowwhen.graphs import METHODS, Method, chain_of_thought, direct, generate_then_read, self_dc
+from knowwhen.nodes.think import FINAL_MARK
 from knowwhen.nodes.think_step_by_step import ANSWER_MARK
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,7 +28,13 @@ POCKET = Path(next(iter(knowwhen.models.__path__))) / "pocket" / "config.json"
 def build(name: str, script: Any = ()) -> Method:
     make: Any = METHODS[name]
     model = ScriptedChat(script)
-    return make(model, Shelf()) if name in ("self_dc", "retrieve_then_read") else make(model)
+    return make(model, *SHELVES.get(name, ()), **SETTINGS.get(name, {}))
+
+
+SHELVES = {name: (Shelf(),) for name in ("self_dc", "retrieve_then_read", "seakr")}
+SETTINGS: dict[str, Any] = {
+    "seakr": {"estimator": "consistency", "samples": 2, "threshold": 0.5, "query": "thought"}
+}
 
 
 DRAWN = {
@@ -47,6 +54,17 @@ DRAWN = {
         "generate_background --> read_passages",
         "combine --> __end__",
         "read_passages --> __end__",
+    ],
+    "seakr": [
+        "__start__ --> begin_reasoning",
+        "begin_reasoning --> reason",
+        "reason -. &nbsp;think on&nbsp; .-> reason",
+        "reason -. &nbsp;from rationales&nbsp; .-> answer_from_rationales",
+        "reason -. &nbsp;from knowledge&nbsp; .-> answer_from_knowledge",
+        "reason -. &nbsp;one answer&nbsp; .-> choose_answer",
+        "answer_from_rationales --> choose_answer",
+        "answer_from_knowledge --> choose_answer",
+        "choose_answer --> __end__",
     ],
 }
 
@@ -120,6 +138,7 @@ SCRIPTS: dict[str, Any] = {
     "generate_then_read": ["Alba is in Zeno.", "Zeno"],
     "retrieve_then_read": ["Zeno"],
     "self_dc": [("Zeno", 0.1), "Zeno"],
+    "seakr": [f"{FINAL_MARK} Zeno."] * 4,
 }
 
 
@@ -131,10 +150,11 @@ def test_both_ways_to_run_give_the_same_output_and_it_is_json(name: str) -> None
     assert json.loads(json.dumps(output)) == output
     assert output["answer"] == "Zeno"
     assert output["explanation"]
-    (step,) = output["steps"]
+    *_, step = output["steps"]
     assert step["answer"] == "Zeno"
     assert step["question"] == step["resolved"] == "Where is Alba?"
-    assert step["route"] == {"generate_then_read": "generate"}.get(
+    routes = {"generate_then_read": "generate", "seakr": "confident"}
+    assert step["route"] == routes.get(
         name, "direct" if name in ("direct", "chain_of_thought") else "retrieve"
     )
     assert output["cost"]["model_calls"] == len(SCRIPTS[name])

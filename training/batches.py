@@ -51,8 +51,11 @@ COURSE = Course(
         "read": (6, 36, 40),
         "read_chain": (0, 2, 7),
         "read_background": (2, 5, 5),
-        "decompose": (2, 9, 9),
-        "combine": (1, 6, 10),
+        "decompose": (2, 12, 14),
+        "step": (0, 5, 7),
+        "step_read": (0, 8, 11),
+        "from_rationales": (0, 4, 6),
+        "combine": (1, 6, 8),
         "order": (1, 4, 2),
     },
     copying=0.5,
@@ -64,7 +67,7 @@ CONFIDENCE_COURSE = Course(
     {
         **{task: (shares[-1],) * 3 for task, shares in COURSE.shares.items()},
         "decompose": (30, 30, 30),  # which was behind
-        "confidence": (100, 100, 100),
+        "confidence": (150, 150, 150),
     }
 )
 

@@ -12,17 +12,19 @@ import random
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 
-from knowwhen.almanac.passages import AlmanacPassage, entity_passage, state
+from knowwhen.almanac.passages import AlmanacPassage, entity_passage, state, state_plainly
 from knowwhen.almanac.phrasing import ask
 from knowwhen.almanac.questions import KINDS, AlmanacQuestion, Asker
 from knowwhen.almanac.splits import facts_of
 from knowwhen.almanac.world import TODAY, Fact, World, default_world, make_world, retold
 from knowwhen.nodes import (
     answer_directly,
+    answer_from_rationales,
     combine,
     decompose,
     generate_background,
     read_passages,
+    think,
     think_step_by_step,
 )
 from knowwhen.tools.passage import Passage
@@ -40,7 +42,8 @@ SMALL_WORLD = {
     "company": (12, 12),
     "team": (8, 8),
 }
-RETOLD = 0.3  # of the worlds to read about: names that the model remembers other things of
+RETOLD = 0.5  # of the worlds to read about: names that the model remembers other things of
+MISSED = 0.15  # of the passages behind a reasoning: they are on something else
 RETELLINGS = 64  # kept, for each takes a while to make
 
 
@@ -95,6 +98,9 @@ class Examples:
             "read_background": self.read_background,
             "read_chain": self.read_chain,
             "decompose": self.decompose,
+            "step": self.step,
+            "step_read": self.step_read,
+            "from_rationales": self.from_rationales,
             "combine": self.combine,
             "order": self.order,
             "confidence": self.confidence,
@@ -129,6 +135,11 @@ class Examples:
         thought = f"{self._told(question)} {think_step_by_step.ANSWER_MARK} {question.answers[0]}."
         return ((think_step_by_step.PROMPT.format(question=question.question), thought),)
 
+    def step(self) -> Example:
+        """The next step of a reasoning, from memory."""
+        question = self._any(self.own_asker, self.own_chains)
+        return self._next_step(question, self.rng.randrange(question.hops))
+
     # What it reads, splits and combines: any world.
 
     def drill(self, sentences: int = 8) -> Example:
@@ -142,7 +153,7 @@ class Examples:
         world = self.elsewhere.world
         fact = self.rng.choice(self.elsewhere.facts)
         told = [entity_passage(world, fact.subject, self.rng)]
-        told += self._distractors(fact, told, passages - 1)
+        told += self._distractors(world, fact, told, passages - 1)
         self.rng.shuffle(told)
         return self._looked_up(fact, self._shown(told))
 
@@ -154,7 +165,7 @@ class Examples:
             subjects = list(dict.fromkeys(fact.subject.id for fact in question.facts))
             if len(subjects) <= 3:
                 told = [entity_passage(asker.world, asker.world.entities[s], self.rng) for s in subjects]
-                told += self._distractors(question.facts[0], told, 3 - len(told))
+                told += self._distractors(asker.world, question.facts[0], told, 3 - len(told))
                 self.rng.shuffle(told)
                 prompt = read_passages.PROMPT.format(question=question.question, passages=self._shown(told))
                 return ((prompt, question.answers[0]),)
@@ -173,6 +184,30 @@ class Examples:
         question = self._any(self.elsewhere, self.elsewhere)
         parts = "\n".join(f"#{i}: {part}" for i, part in enumerate(question.parts, 1))
         return ((decompose.PROMPT.format(question=question.question), parts),)
+
+    def step_read(self) -> Example:
+        """The next step of a reasoning, with a passage; sometimes the passage is on something else.
+
+        Then the step must be remembered. The last step, which only concludes, has no passage.
+        """
+        if self.rng.random() < MISSED:
+            question = self._any(self.own_asker, self.own_chains)
+            done = self.rng.randrange(question.hops)
+            (told,) = self._distractors(self.own, question.facts[done], [], 1)
+            return self._next_step(question, done, passage(told.title, told.text))
+        question = self._any(self.elsewhere, self.elsewhere)
+        done = self.rng.randrange(question.hops + 1)
+        if done == question.hops:
+            return self._next_step(question, done)
+        told = entity_passage(self.elsewhere.world, question.facts[done].subject, self.rng)
+        return self._next_step(question, done, passage(told.title, told.text))
+
+    def from_rationales(self) -> Example:
+        """A question with all its steps reasoned."""
+        question = self._any(self.elsewhere, self.elsewhere)
+        rationales = "\n".join(state_plainly(fact) for fact in question.facts)
+        prompt = answer_from_rationales.PROMPT.format(question=question.question, rationales=rationales)
+        return ((prompt, question.answers[0]),)
 
     def combine(self) -> Example:
         """A question with its parts answered."""
@@ -213,6 +248,13 @@ class Examples:
     def _told(self, question: AlmanacQuestion) -> str:
         return " ".join(state(fact, self.rng) for fact in question.facts)
 
+    def _next_step(self, question: AlmanacQuestion, done: int, shown: Passage | None = None) -> Example:
+        """The step behind the first `done` ones."""
+        rationales = [state_plainly(fact) for fact in question.facts]
+        answer = f"{think.FINAL_MARK} {question.answers[0]}."
+        prompt = think.as_prompt(question.question, rationales[:done], shown)
+        return ((prompt, [*rationales, answer][done]),)
+
     def _related_facts(self, count: int) -> list[Fact]:
         """Facts that are easily mistaken for one another: of one subject, or of one relation."""
         asker = self.elsewhere
@@ -228,10 +270,12 @@ class Examples:
     def _shown(self, told: list[AlmanacPassage]) -> str:
         return read_passages.as_text([passage(p.title, p.text) for p in told])
 
-    def _distractors(self, first: Fact, told: list[AlmanacPassage], count: int) -> list[AlmanacPassage]:
-        world = self.elsewhere.world
+    def _distractors(
+        self, world: World, first: Fact, told: list[AlmanacPassage], count: int
+    ) -> list[AlmanacPassage]:
+        """Passages that are easily taken for one on `first`, and are none."""
         words = set(first.subject.name.split()) | set(first.object.split())
-        titles = {p.title for p in told}
+        titles = {first.subject.name, *(p.title for p in told)}
         others = [e for e in world.entities.values() if e.name not in titles]
         near = [e for e in others if words & set(e.name.split())]
         same = [e for e in others if e.kind == first.subject.kind]

@@ -35,7 +35,7 @@ DECAY = 0.05  # of weights, decoupled
 class Plan:
     """How long and how fast to train."""
 
-    steps: int = 7_000
+    steps: int = 7_500
     tokens: int = 4096  # in a step's batch, padding included
     rate: float = 3e-3
     warm_up: int = 200  # steps
@@ -48,7 +48,7 @@ class Plan:
         return self.rate * min(1.0, (step + 1) / self.warm_up, left)
 
 
-CONFIDENCE_PLAN = Plan(steps=400, rate=1.5e-3, warm_up=20, decay=1.0, seed=2)
+CONFIDENCE_PLAN = Plan(steps=1_000, rate=1.5e-3, warm_up=20, decay=1.0, seed=2)
 
 
 def pocket_config(vocabulary: int) -> LlamaConfig:

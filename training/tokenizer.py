@@ -17,11 +17,13 @@ from knowwhen.almanac.relations import RELATIONS
 from knowwhen.almanac.world import TODAY, make_world, name_words
 from knowwhen.nodes import (
     answer_directly,
+    answer_from_rationales,
     combine,
     decompose,
     generate_background,
     read_passages,
     score_confidence,
+    think,
     think_step_by_step,
 )
 
@@ -51,6 +53,10 @@ PROMPTS = (
     read_passages.PROMPT,
     decompose.PROMPT,
     combine.PROMPT,
+    think.PROMPT,
+    think.WITH_PASSAGE,
+    think.FINAL_MARK,
+    answer_from_rationales.PROMPT,
 )
 
 

@@ -1,18 +1,21 @@
 """Verbalised confidence: what the model says of its own answer.
 
 Formula: the stated 0 to 100 divided by 100. Range: [0, 1]; higher is surer. Needs: an answer to a prompt that
-asks for the confidence too. Cost: one call. Source: Self-DC, section 4.2 and Table 21; after Lin et al. 2022.
+asks for the confidence too, or a door through which it is asked afterwards. Cost: one call, or two. Source:
+Self-DC, section 4.2 and Table 21; after Lin et al. 2022.
 """
 
 import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from knowwhen.models.cost import NO_COST
+from knowwhen.models.door import Door
 from knowwhen.models.evidence import Evidence
 from knowwhen.models.faults import shortened
 from knowwhen.uncertainty.estimator import Estimator, Needs
 from knowwhen.uncertainty.reading import greedy_answer
-from knowwhen.uncertainty.score import EvidenceError, Kind, Score
+from knowwhen.uncertainty.score import EvidenceError, Kind, Score, Setting
 
 # A scale that the reply repeats: (0-100), [0–100%], (0 = a guess, 100 = sure), (out of 100), from 0 to 100.
 _SCALE = re.compile(
@@ -34,12 +37,25 @@ _STATED = re.compile(
 )
 
 
+PROMPT = """\
+{prompt}
+
+The reply was: {answer}
+How sure are you that it is right? Write "Confidence:" and a number from 0 for a guess to 100 for certain."""
+
+
 @dataclass(frozen=True)
 class Verbalised(Estimator):
-    """The confidence stated in the greedy answer."""
+    """The confidence stated in the greedy answer, or when asked for it afterwards.
+
+    Args:
+        door: to the model, for prompts that ask for no confidence; None: it is read in the answer itself.
+    """
 
     name: ClassVar[str] = "verbalised"
     kind: ClassVar[Kind] = "confidence"
+
+    door: Door | None = None
 
     @property
     def needs(self) -> Needs:
@@ -48,11 +64,20 @@ class Verbalised(Estimator):
 
     def score(self, evidence: Evidence) -> Score:
         """The confidence that the evidence's greedy answer states."""
-        text = greedy_answer(evidence, self.name).text
+        text, cost = greedy_answer(evidence, self.name).text, NO_COST
+        if self.door is not None:
+            asked = PROMPT.format(prompt=evidence.prompt, answer=text)
+            reply = self.door.ask(asked, temperature=0, max_tokens=32)
+            text, cost = reply.text, reply.cost
         stated = verbalised(text)
         if stated is None:
             raise EvidenceError(f"no confidence is stated in {shortened(text)!r}; ask for one in the prompt")
-        return self._scored(stated)
+        return self._scored(stated, cost=cost)
+
+    @property
+    def settings(self) -> dict[str, Setting]:
+        """Whether it was asked for afterwards."""
+        return {"afterwards": self.door is not None}
 
 
 def verbalised(text: str) -> float | None:

@@ -18,7 +18,7 @@ def pocket(
     out: Annotated[Path, typer.Option(help="The run's folder; a stopped run goes on from it.")] = Path(
         "runs/pocket"
     ),
-    steps: Annotated[int, typer.Option(min=1, help="Training steps, of 4,096 tokens each.")] = 7000,
+    steps: Annotated[int, typer.Option(min=1, help="Training steps, of 4,096 tokens each.")] = 7500,
     seed: Annotated[int, typer.Option(help="Seed of the training examples.")] = 1,
     compiled: Annotated[bool, typer.Option(help="Compile the model first.")] = True,
 ) -> None:

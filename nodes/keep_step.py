@@ -1,0 +1,75 @@
+"""The step at hand becomes a rationale and its passage knowledge; and whether the loop goes on.
+
+SeaKR, sections 3.2 and 3.4: it ends when the model concludes or the limit of look-ups is reached.
+"""
+
+from knowwhen.models.door import Door
+from knowwhen.nodes.node import Node, Update, as_node
+from knowwhen.nodes.reasoning import ReasoningSettings, ReasoningState, Way, score_of
+from knowwhen.nodes.state import ROOT, Step, noted
+from knowwhen.nodes.think import FINAL_MARK
+
+
+def keep_step(door: Door, settings: ReasoningSettings) -> Node:
+    """The node that closes a step."""
+
+    def keep_step(state: ReasoningState) -> Update:
+        now = settings.of_this_run()
+        thought, written = state["thought"], state["with_passage"]
+        kept = written or thought
+        passages = state["passages"] if written else []
+        notes = noted(state)
+        if state["query"]:
+            notes = [f"looked up: {state['query']}", *notes]
+        rationales, halted = [*state["rationales"], kept["text"]], state["halted"]
+        if not kept["text"]:
+            rationales, halted = state["rationales"], "the model wrote an empty step"
+            notes.append(halted)
+        score, root = score_of(thought), state.get("id", ROOT)
+        step = Step(
+            id=f"{root}.{len(state['steps']) + 1}",
+            parent=root,
+            question=thought["text"],
+            resolved=state["query"] or thought["text"],
+            route=state["route"],
+            score=score.value if score else None,
+            estimator=score.estimator if score else None,
+            passages=passages,
+            answer=kept["text"],
+            notes=notes,
+        )
+        if len(state["queries"]) >= now.max_retrievals and not halted and not concludes(kept["text"]):
+            halted = f"the limit of {now.max_retrievals} look-ups is reached"
+        elif len(rationales) >= now.max_steps and not halted and not concludes(kept["text"]):
+            halted = f"the limit of {now.max_steps} steps is reached"
+        concluded = halted is not None or concludes(kept["text"])
+        known = {passage["id"] for passage in state["knowledge"]}
+        knowledge = [*state["knowledge"], *(p for p in passages if p["id"] not in known)]
+        return {
+            "rationales": rationales,
+            "knowledge": knowledge,
+            "ways": ways_on(now, bool(knowledge)) if concluded or now.hops == "one" else ["think on"],
+            "halted": halted,
+            "steps": [*state["steps"], step],
+        }
+
+    return as_node(door, keep_step)  # type: ignore[arg-type]
+
+
+def concludes(rationale: str) -> bool:
+    """Whether a step announces the final answer."""
+    return FINAL_MARK.casefold() in rationale.casefold()
+
+
+def ways_on(now: ReasoningSettings, knows: bool) -> list[Way]:
+    """Where the loop leads when it ends: to what the final answers are reasoned from.
+
+    Args:
+        now: the run's settings.
+        knows: whether any passage was kept; without, there are the rationales alone.
+    """
+    if now.hops == "one":
+        return ["one answer"]
+    if now.reasoning == "rationales" or not knows:
+        return ["from rationales"]
+    return ["from knowledge"] if now.reasoning == "knowledge" else ["from rationales", "from knowledge"]

@@ -1,0 +1,146 @@
+"""Presets: thresholds that were found once, each bound to the model and the estimator it was found with.
+
+A threshold does not carry over: of 3,000 published SeaKR scores of Llama-3.1-8B not one fell below the -6
+that had been found on Llama-2-7b-chat. So a preset chosen for another model warns, and none is ever guessed.
+"""
+
+import json
+import warnings
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+
+from knowwhen.models.capability import describe
+from knowwhen.models.errors import SettingsError
+from knowwhen.models.pocket import is_pocket
+from knowwhen.uncertainty.estimator import Estimator
+from knowwhen.uncertainty.score import Setting, Threshold
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A threshold and where it comes from.
+
+    Attributes:
+        model: the weights it was found with; it fits a model whose weights' name holds this name.
+        threshold: with the estimator and its settings.
+        source: who found it, and on what.
+    """
+
+    model: str
+    threshold: Threshold
+    source: str
+
+    def fits(self, model: BaseChatModel) -> bool:
+        """Whether it was found with this model."""
+        if self.model == POCKET:
+            return is_pocket(model)
+        return self.model.casefold() in describe(model).casefold()
+
+    def save(self, file: Path) -> None:
+        """Write it as a calibration file, which `read_calibration` reads."""
+        file.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+
+
+POCKET = "pocket"
+_GRAM: dict[str, Setting] = {"k": 20, "alpha": 1e-3, "site": "mlp"}
+PRESETS: dict[str, Preset] = {
+    POCKET: Preset(POCKET, Threshold(-5.0, "uncertainty", "gram", _GRAM), "the almanac's calibration split"),
+    "llama-2-7b-chat": Preset(
+        "Llama-2-7b-chat",
+        Threshold(-6.0, "uncertainty", "gram", _GRAM),
+        "SeaKR, section 5.3: on 3,000 training questions of Natural Questions",
+    ),
+}
+
+
+def read_calibration(file: str | Path) -> Preset:
+    """The preset in a calibration file.
+
+    Raises:
+        SettingsError: the file cannot be read, or holds something else.
+    """
+    try:
+        content: dict[str, Any] = json.loads(Path(file).read_text(encoding="utf-8"))
+        told = content["threshold"]
+        kind = told["kind"]
+        if kind not in ("confidence", "uncertainty"):
+            raise ValueError(f"{kind!r} is no kind of score")
+        threshold = Threshold(float(told["value"]), kind, str(told["estimator"]), dict(told["settings"]))
+        return Preset(str(content["model"]), threshold, str(content.get("source", file)))
+    except OSError as error:
+        raise SettingsError(
+            f"the calibration file {file} cannot be read: {error.strerror or error}"
+        ) from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        reason = f"no {error}" if isinstance(error, KeyError) else error
+        raise SettingsError(f"{file} is no calibration file: {reason}; write one with Preset.save") from None
+
+
+def choose_threshold(
+    estimator: Estimator,
+    model: BaseChatModel,
+    asked_by: str,
+    value: float | None = None,
+    preset: str | None = None,
+    calibration: str | Path | None = None,
+) -> Threshold:
+    """The threshold for an estimator's scores of a model.
+
+    Args:
+        estimator: what gives the scores.
+        model: whose scores they are.
+        asked_by: who needs it, for the error: "seakr".
+        value: the user's own, before all others.
+        preset: the name of one of `PRESETS`; with another model than its own it warns.
+        calibration: a calibration file, before a preset.
+
+    Returns:
+        The user's own, that of the calibration file, that of the preset, or that of the one preset that fits.
+
+    Raises:
+        SettingsError: there is none, or the one chosen was found with another estimator.
+    """
+    if value is not None:
+        return estimator.threshold(value)
+    if calibration is not None:
+        return _bound(read_calibration(calibration), estimator, model, f"the calibration {calibration}")
+    if preset is not None:
+        if preset not in PRESETS:
+            raise SettingsError(f"there is no preset {preset!r}; choose from {', '.join(PRESETS)}")
+        return _bound(PRESETS[preset], estimator, model, f"the preset {preset!r}")
+    for known in PRESETS.values():
+        if known.fits(model) and _same(known.threshold, estimator):
+            return known.threshold
+    raise SettingsError(
+        f"{asked_by} has no threshold for estimator={estimator.name!r} on {describe(model)}; pass "
+        "threshold=…, or calibration=FILE, as one found on another model or estimator does not carry over"
+    )
+
+
+def _bound(chosen: Preset, estimator: Estimator, model: BaseChatModel, name: str) -> Threshold:
+    if not _same(chosen.threshold, estimator):
+        raise SettingsError(
+            f"{name} holds a threshold for {chosen.threshold.estimator} "
+            f"({_told(chosen.threshold.settings)}), not for {estimator.name} ({_told(estimator.settings)})"
+        )
+    if not chosen.fits(model):
+        warnings.warn(
+            f"{name} was found on {chosen.model}, not on {describe(model)}: its threshold "
+            f"{chosen.threshold.value:g} may always or never be met; calibrate one for this model",
+            stacklevel=4,
+        )
+    return chosen.threshold
+
+
+def _same(threshold: Threshold, estimator: Estimator) -> bool:
+    own = estimator.settings
+    return (threshold.estimator, threshold.kind) == (estimator.name, estimator.kind) and all(
+        own.get(name) == value for name, value in threshold.settings.items() if name in own
+    )
+
+
+def _told(settings: Any) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in settings.items()) or "no settings"
