@@ -11,7 +11,7 @@ from knowwhen.training.examples import Example, Examples
 from knowwhen.training.subjects import NOTHING, Subjects
 from knowwhen.training.tokenizer import ASSISTANT, END, USER
 
-LENGTHS = (32, 64, 128, 192, 256)  # few, so that the compiled model meets few shapes
+LENGTHS = (32, 64, 128, 192, 256, 320)  # few, so that the compiled model meets few shapes
 NO_LOSS = -100
 
 
@@ -67,6 +67,9 @@ CONFIDENCE_COURSE = Course(
     {
         **{task: (shares[-1],) * 3 for task, shares in COURSE.shares.items()},
         "decompose": (30, 30, 30),  # which was behind
+        "step_read": (30, 30, 30),
+        "step_needless": (8, 8, 8),
+        "from_knowledge": (40, 40, 40),
         "confidence": (150, 150, 150),
     }
 )

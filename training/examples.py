@@ -19,6 +19,7 @@ from knowwhen.almanac.splits import facts_of
 from knowwhen.almanac.world import TODAY, Fact, World, default_world, make_world, retold
 from knowwhen.nodes import (
     answer_directly,
+    answer_from_knowledge,
     answer_from_rationales,
     combine,
     decompose,
@@ -100,7 +101,9 @@ class Examples:
             "decompose": self.decompose,
             "step": self.step,
             "step_read": self.step_read,
+            "step_needless": self.step_needless,
             "from_rationales": self.from_rationales,
+            "from_knowledge": self.from_knowledge,
             "combine": self.combine,
             "order": self.order,
             "confidence": self.confidence,
@@ -164,12 +167,20 @@ class Examples:
             question = self._compositional(asker)
             subjects = list(dict.fromkeys(fact.subject.id for fact in question.facts))
             if len(subjects) <= 3:
-                told = [entity_passage(asker.world, asker.world.entities[s], self.rng) for s in subjects]
-                told += self._distractors(asker.world, question.facts[0], told, 3 - len(told))
-                self.rng.shuffle(told)
-                prompt = read_passages.PROMPT.format(question=question.question, passages=self._shown(told))
+                prompt = read_passages.PROMPT.format(
+                    question=question.question, passages=self._all_told(question, subjects)
+                )
                 return ((prompt, question.answers[0]),)
         return self.read()
+
+    def from_knowledge(self) -> Example:
+        """A question whose facts stand in one to four passages; they are reasoned before the answer."""
+        question = self._any(self.elsewhere, self.elsewhere)
+        subjects = list(dict.fromkeys(fact.subject.id for fact in question.facts))
+        passages = self._all_told(question, subjects)
+        prompt = answer_from_knowledge.PROMPT.format(question=question.question, passages=passages)
+        rationales = " ".join(state_plainly(fact) for fact in question.facts)
+        return ((prompt, f"{rationales} {think.FINAL_MARK} {question.answers[0]}."),)
 
     def read_background(self) -> Example:
         """A question over the background passage that the model itself would have written."""
@@ -201,6 +212,12 @@ class Examples:
             return self._next_step(question, done)
         told = entity_passage(self.elsewhere.world, question.facts[done].subject, self.rng)
         return self._next_step(question, done, passage(told.title, told.text))
+
+    def step_needless(self) -> Example:
+        """The last step of a reasoning, with a passage that is of no more use."""
+        question = self._any(self.elsewhere, self.elsewhere)
+        told = entity_passage(self.elsewhere.world, self.rng.choice(question.facts).subject, self.rng)
+        return self._next_step(question, question.hops, passage(told.title, told.text))
 
     def from_rationales(self) -> Example:
         """A question with all its steps reasoned."""
@@ -266,6 +283,14 @@ class Examples:
     def _looked_up(self, fact: Fact, passages: str) -> Example:
         question = ask(fact.relation, fact.subject.name, self.rng, self.held_out)
         return ((read_passages.PROMPT.format(question=question, passages=passages), fact.object),)
+
+    def _all_told(self, question: AlmanacQuestion, subjects: list[str]) -> str:
+        """The passages on these subjects, and others up to three."""
+        world = self.elsewhere.world
+        told = [entity_passage(world, world.entities[subject], self.rng) for subject in subjects]
+        told += self._distractors(world, question.facts[0], told, 3 - len(told))
+        self.rng.shuffle(told)
+        return self._shown(told)
 
     def _shown(self, told: list[AlmanacPassage]) -> str:
         return read_passages.as_text([passage(p.title, p.text) for p in told])

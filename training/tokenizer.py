@@ -17,6 +17,7 @@ from knowwhen.almanac.relations import RELATIONS
 from knowwhen.almanac.world import TODAY, make_world, name_words
 from knowwhen.nodes import (
     answer_directly,
+    answer_from_knowledge,
     answer_from_rationales,
     combine,
     decompose,
@@ -57,6 +58,7 @@ PROMPTS = (
     think.WITH_PASSAGE,
     think.FINAL_MARK,
     answer_from_rationales.PROMPT,
+    answer_from_knowledge.PROMPT,
 )
 
 
