@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from knowwhen.models.half_depth import HalfDepth
     from knowwhen.models.reply import Reply, Retrieved, TokenLogprob
     from knowwhen.models.resolve import ModelLike, resolve_model
+    from knowwhen.models.sglang_states import SGLangStates
     from knowwhen.models.transformers_chat import ChatTransformers
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Reply",
     "RetrievalError",
     "Retrieved",
+    "SGLangStates",
     "SettingsError",
     "StatesSource",
     "TokenLogprob",
@@ -61,6 +63,7 @@ _MODULES = {
     "errors": ("CapabilityError", "KnowwhenError", "ModelError", "RetrievalError", "SettingsError"),
     "reply": ("Reply", "Retrieved", "TokenLogprob"),
     "resolve": ("ModelLike", "resolve_model"),
+    "sglang_states": ("SGLangStates",),
     "transformers_chat": ("ChatTransformers",),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}

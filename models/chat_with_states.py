@@ -1,7 +1,7 @@
 """A chat model that answers, and beside it something that tells the hidden states behind its answers."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
@@ -11,18 +11,26 @@ from langchain_core.outputs import ChatResult
 from pydantic import Field
 
 from knowwhen.models.capability import Capability, capabilities
+from knowwhen.models.cost import NO_COST, Cost, add_costs
 from knowwhen.models.evidence import Answer, Evidence, HiddenStates, StatesAt
 from knowwhen.models.sampling import Sampling, prepared
 
 
 @runtime_checkable
 class StatesSource(Protocol):
-    """Where the states behind answers come from, such as `HalfDepth`."""
+    """Where the states behind answers come from, such as `HalfDepth` or `SGLangStates`."""
 
     def states(
         self, prompts: Sequence[list[BaseMessage]], answers: Sequence[Sequence[Answer]], at: StatesAt
     ) -> list[HiddenStates]:
         """The states at the end-of-sequence token behind each prompt's answers, in their order."""
+
+
+@dataclass(frozen=True, eq=False)
+class CountedStates(HiddenStates):
+    """States that requests to a server were made for, and what those cost."""
+
+    cost: Cost
 
 
 class ChatWithStates(BaseChatModel):
@@ -49,10 +57,10 @@ class ChatWithStates(BaseChatModel):
     def with_states(
         self, prompts: Sequence[list[BaseMessage]], evidence: Sequence[Evidence], at: StatesAt
     ) -> list[Evidence]:
-        """The evidence with the states behind its samples."""
+        """The evidence with the states behind its samples; what reading them cost is added to its cost."""
         samples = [one.samples for one in evidence]
         found = self.source.states(prompts, samples, at)
-        return [replace(one, states=states) for one, states in zip(evidence, found, strict=True)]
+        return [_joined(one, states) for one, states in zip(evidence, found, strict=True)]
 
     def _generate(
         self,
@@ -63,3 +71,9 @@ class ChatWithStates(BaseChatModel):
     ) -> ChatResult:
         model, keywords = prepared(self.answers, Sampling(**kwargs), stop is not None)
         return model._generate(messages, stop=stop, run_manager=run_manager, **keywords)
+
+
+def _joined(evidence: Evidence, states: HiddenStates) -> Evidence:
+    if not isinstance(states, CountedStates):
+        return replace(evidence, states=states)
+    return replace(evidence, states=states, cost=add_costs(evidence.cost or NO_COST, states.cost))

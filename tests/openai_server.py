@@ -11,7 +11,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -78,18 +78,25 @@ class Server:
 @contextmanager
 def serve(model: BaseChatModel, **faults: Any) -> Iterator[Server]:
     """Serve `model` on a free port until the block is left."""
+    with running(lambda server: app(model, server), **faults) as server:
+        yield server
+
+
+@contextmanager
+def running(routes: Callable[[Server], FastAPI], **faults: Any) -> Iterator[Server]:
+    """Run an application, made for the server that it belongs to, until the block is left."""
     listening = socket.create_server(("127.0.0.1", 0))
     server = Server(f"http://127.0.0.1:{listening.getsockname()[1]}/v1", Faults(**faults))
-    config = uvicorn.Config(app(model, server), log_level="critical", timeout_graceful_shutdown=1)
-    running = uvicorn.Server(config)
-    thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]}, daemon=True)
+    config = uvicorn.Config(routes(server), log_level="critical", timeout_graceful_shutdown=1)
+    served = uvicorn.Server(config)
+    thread = threading.Thread(target=served.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
-    while not running.started:
+    while not served.started:
         time.sleep(0.005)
     try:
         yield server
     finally:
-        running.should_exit = True
+        served.should_exit = True
         thread.join()
         listening.close()
 
