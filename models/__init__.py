@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from knowwhen.models.resolve import ModelLike, resolve_model
     from knowwhen.models.sglang_states import SGLangStates
     from knowwhen.models.transformers_chat import ChatTransformers
+    from knowwhen.models.vllm_states import VLLMStates
 
 __all__ = [
     "NO_COST",
@@ -47,6 +48,7 @@ __all__ = [
     "SettingsError",
     "StatesSource",
     "TokenLogprob",
+    "VLLMStates",
     "add_costs",
     "capabilities",
     "require",
@@ -65,6 +67,7 @@ _MODULES = {
     "resolve": ("ModelLike", "resolve_model"),
     "sglang_states": ("SGLangStates",),
     "transformers_chat": ("ChatTransformers",),
+    "vllm_states": ("VLLMStates",),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
