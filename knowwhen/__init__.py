@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         direct,
         generate_then_read,
         retrieve_then_read,
+        seakr,
         self_dc,
     )
     from knowwhen.models.errors import CapabilityError, KnowwhenError
@@ -32,6 +33,7 @@ __all__ = [
     "resolve_model",
     "resolve_retriever",
     "retrieve_then_read",
+    "seakr",
     "self_dc",
 ]
 
