@@ -15,6 +15,7 @@ class Capability(StrEnum):
     SAMPLES = "n samples"
     LOGPROBS = "log-probabilities"
     HIDDEN_STATES = "hidden states"
+    LOGITS = "logits"
 
 
 REPORTED_BY = {
@@ -22,6 +23,7 @@ REPORTED_BY = {
     Capability.SAMPLES: "a model that draws several samples in one call: transformers:<folder>, openai:…",
     Capability.LOGPROBS: "a model that reports log-probabilities: transformers:<folder>, openai:…",
     Capability.HIDDEN_STATES: "a model that reports hidden states: transformers:<folder>, ChatWithStates",
+    Capability.LOGITS: "a model that shows its logits: transformers:<folder>",
 }
 
 

@@ -45,7 +45,7 @@ def test_every_name_gives_its_estimator(name: str) -> None:
     [
         ("gram", "hidden states", EVERYTHING - {Capability.HIDDEN_STATES}),
         ("gram:inside", "n samples", EVERYTHING - {Capability.SAMPLES}),
-        ("energy", "hidden states", EVERYTHING - {Capability.HIDDEN_STATES}),
+        ("energy", "logits", EVERYTHING - {Capability.LOGITS}),
         ("perplexity", "log-probabilities", EVERYTHING - {Capability.LOGPROBS}),
         ("ln_entropy", "n samples", EVERYTHING - {Capability.SAMPLES}),
         ("cocoa", "log-probabilities", EVERYTHING - {Capability.LOGPROBS}),

@@ -36,12 +36,12 @@ class Needs:
     @property
     def capabilities(self) -> frozenset[Capability]:
         """What a model must be able to report."""
-        inside = self.states is not None or self.logits  # logits are seen only where states are
         wanted = {
             Capability.TEXT: True,
             Capability.SAMPLES: self.k > 1,
             Capability.LOGPROBS: self.logprobs,
-            Capability.HIDDEN_STATES: inside,
+            Capability.HIDDEN_STATES: self.states is not None,
+            Capability.LOGITS: self.logits,
         }
         return frozenset(capability for capability, needed in wanted.items() if needed)
 
