@@ -48,7 +48,7 @@ class ChatWithStates(BaseChatModel):
     @property
     def reports(self) -> frozenset[Capability]:
         """What the answering model reports, and hidden states."""
-        return capabilities(self.answers) | {Capability.HIDDEN_STATES}
+        return capabilities(self.answers) - {Capability.LOGITS} | {Capability.HIDDEN_STATES}
 
     @property
     def _llm_type(self) -> str:

@@ -6,7 +6,7 @@ from langchain_openai import ChatOpenAI
 from knowwhen.models.capability import Capability, capabilities, require
 from knowwhen.models.errors import CapabilityError
 
-TEXT, SAMPLES, LOGPROBS, HIDDEN = Capability
+TEXT, SAMPLES, LOGPROBS, HIDDEN, LOGITS = Capability
 
 
 class Declaring(FakeListChatModel):
