@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import pytest
 from openai_server import serve
+from processes import started
 from scripted import ScriptedChat
 
 from knowwhen.almanac import default_world
@@ -129,11 +130,11 @@ def test_ctrl_c_stops_at_once_though_a_server_does_not_answer() -> None:
         command = [sys.executable, "-c", "from knowwhen.cli import main; main()", "ask", "who?"]
         command += ["--method", "direct", "--model", "openai:any"]
         environment = {**os.environ, "OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "none"}
-        asking = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-        while not server.requests and asking.poll() is None:
-            time.sleep(0.1)
-        asking.send_signal(signal.SIGINT)
-        _, shown = asking.communicate(timeout=10)
+        with started(command, env=environment, stderr=subprocess.PIPE) as asking:
+            while not server.requests and asking.poll() is None:
+                time.sleep(0.1)
+            asking.send_signal(signal.SIGINT)
+            _, shown = asking.communicate(timeout=10)
     assert asking.returncode == 130 and shown.strip().splitlines()[-1] == "knowwhen: stopped"
 
 

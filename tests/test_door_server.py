@@ -15,6 +15,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
 from langgraph.graph import START, StateGraph
 from openai_server import Server, serve
+from processes import started
 from scripted import ScriptedChat
 from tiny_models import save_tiny_model
 from typing_extensions import TypedDict
@@ -247,13 +248,12 @@ def test_an_interrupt_ends_the_wait_for_a_server_at_once() -> None:
         "Door(model).ask('is it so')"
     )
     with serve(ScriptedChat(yes), statuses=[503] * 5, retry_after="50") as server:
-        asking = subprocess.Popen(
-            [sys.executable, "-c", script, server.base_url], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-        while not (server.requests and server.requests[0].answered):
-            time.sleep(0.01)
-        time.sleep(0.3)  # by now it waits
-        asking.send_signal(signal.SIGINT)
-        asking.communicate(timeout=25)
+        command = [sys.executable, "-c", script, server.base_url]
+        with started(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as asking:
+            while not (server.requests and server.requests[0].answered):
+                time.sleep(0.01)
+            time.sleep(0.3)  # by now it waits
+            asking.send_signal(signal.SIGINT)
+            asking.communicate(timeout=25)
     assert asking.returncode not in (0, None)
     assert len(server.requests) == 1

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from processes import started
 
 from knowwhen.models.errors import RetrievalError
 from knowwhen.tools import Entry, add_to_index, build_index, check_index, open_index
@@ -33,14 +34,13 @@ CHANGE(endless(), Path(sys.argv[1]))
 def interrupt(folder: Path, change: str, stop: signal.Signals) -> subprocess.CompletedProcess[str]:
     """Begin to build or add in another process and end it in the middle."""
     code = CHILD.replace("CHANGE", change)
-    child = subprocess.Popen(
-        [sys.executable, "-c", code, str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert child.stdout
-    assert child.stdout.readline() == "begun\n"
-    time.sleep(0.3)
-    child.send_signal(stop)
-    out, error = child.communicate(timeout=60)
+    command = [sys.executable, "-c", code, str(folder)]
+    with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout
+        assert child.stdout.readline() == "begun\n"
+        time.sleep(0.3)
+        child.send_signal(stop)
+        out, error = child.communicate(timeout=60)
     return subprocess.CompletedProcess(child.args, child.returncode, out, error)
 
 
