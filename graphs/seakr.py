@@ -30,6 +30,7 @@ from knowwhen.nodes.settings import with_defaults
 from knowwhen.tools.resolve import RetrieverLike, resolve_retriever
 from knowwhen.uncertainty.embedding_gram import TextEncoder
 from knowwhen.uncertainty.judge import Judge
+from knowwhen.uncertainty.presets import choose_preset
 
 PROMPTS = {
     **think.PROMPTS,
@@ -89,8 +90,8 @@ def seakr(
     door = Door(
         resolve_model(model), resolve_retriever(retriever), asked_by="seakr", max_concurrency=max_concurrency
     )
-    gauge = Gauge(door, judge, encoder, preset, calibration)
-    gauge.check(defaults)
+    gauge = Gauge(door, defaults, judge, encoder, choose_preset(door.model, preset, calibration))
+    gauge.check()
     ask = think.step_prompts(wording, _shown(door, demonstrations))
 
     graph = begin(defaults, state=ReasoningState)

@@ -1,11 +1,12 @@
 """The final answer from all passages kept, with reasoning of its own (SeaKR, section 3.4)."""
 
 from knowwhen.models.door import Door
+from knowwhen.nodes.conclusion import plain, without_mark
 from knowwhen.nodes.gauge import Gauge
 from knowwhen.nodes.node import Node, Update, as_node
 from knowwhen.nodes.read_passages import as_text
 from knowwhen.nodes.reasoning import Final, ReasoningSettings, ReasoningState
-from knowwhen.nodes.think import as_thought, first_line
+from knowwhen.nodes.think import as_thought
 from knowwhen.nodes.think_step_by_step import read_thought
 from knowwhen.uncertainty.weighing import weigh
 
@@ -31,11 +32,12 @@ def answer_from_knowledge(
             [prompt.format(question=state["question"], passages=passages)],
             **now.sampling(),
         )
-        text = weighed.answer.text
+        text = plain(weighed.answer.text.strip())
         answer = read_thought(text)
-        if answer is None:
-            answer = first_line("\n".join(reversed(text.splitlines())))
-        thought = as_thought(weighed) | {"text": text.strip()}
-        return {"finals": {"from knowledge": Final(answer=answer, thought=thought, cost=weighed.cost)}}  # type: ignore[typeddict-item]
+        if answer is None:  # a mark with nothing behind it is a reply cut off
+            answer = without_mark(text.split("\n")[-1])
+        thought = as_thought(weighed)
+        thought["text"] = text
+        return {"finals": {"from knowledge": Final(answer=answer, thought=thought, cost=weighed.cost)}}
 
-    return as_node(door, answer_from_knowledge)  # type: ignore[arg-type]
+    return as_node(door, answer_from_knowledge)

@@ -4,8 +4,8 @@ What a step has already concluded is left out: the answer is to be reasoned from
 """
 
 from knowwhen.models.door import Door
+from knowwhen.nodes.conclusion import concludes, plain
 from knowwhen.nodes.gauge import Gauge
-from knowwhen.nodes.keep_step import concludes
 from knowwhen.nodes.node import Node, Update, as_node
 from knowwhen.nodes.reasoning import Final, ReasoningSettings, ReasoningState
 from knowwhen.nodes.think import as_thought
@@ -37,8 +37,8 @@ def answer_from_rationales(
             **now.sampling(),
         )
         thought = as_thought(weighed)
-        answer = read_thought(weighed.answer.text) or thought["text"]  # some models conclude once more
+        answer = read_thought(plain(weighed.answer.text)) or thought["text"]  # some models conclude once more
         final = Final(answer=answer, thought=thought, cost=weighed.cost)
         return {"finals": {"from rationales": final}}
 
-    return as_node(door, answer_from_rationales)  # type: ignore[arg-type]
+    return as_node(door, answer_from_rationales)

@@ -3,7 +3,7 @@
 from knowwhen.models.cost import NO_COST, add_costs
 from knowwhen.models.door import Door
 from knowwhen.nodes.node import Node, Update, as_node
-from knowwhen.nodes.reasoning import Final, ReasoningSettings, ReasoningState, Thought, score_of
+from knowwhen.nodes.reasoning import Final, ReasoningSettings, ReasoningState, score_of
 from knowwhen.nodes.state import ROOT, Route, Step, spent
 
 SOURCES = {"from rationales": "the steps", "from knowledge": "the passages kept"}
@@ -14,16 +14,11 @@ def choose_answer(door: Door, settings: ReasoningSettings) -> Node:
 
     def choose_answer(state: ReasoningState) -> Update:
         now = settings.of_this_run()
-        retrieved = bool(state["knowledge"])
-        route: Route = "retrieve" if retrieved else "confident"
+        route: Route = "retrieve" if state["queries"] else "confident"
         root, steps = state.get("id", ROOT), list(state["steps"])
         if now.hops == "one":
             thought = state["with_passage"] or state["thought"]
-            answer, cost, source = (
-                thought["text"],
-                NO_COST,
-                "from knowledge" if retrieved else "from rationales",
-            )
+            answer, cost, source = thought["text"], NO_COST, None
         else:
             # Only those just made: an earlier question in the same thread has left its own.
             finals: dict[str, Final] = {way: state["finals"][way] for way in state["ways"]}
@@ -51,14 +46,14 @@ def choose_answer(door: Door, settings: ReasoningSettings) -> Node:
         )
         return {
             "answer": answer,
-            "explanation": _explanation(state, source, now.hops == "one"),
+            "explanation": _explanation(state, source),
             "confidence": score.value if score and score.kind == "confidence" else None,
             "uncertainty": score.value if score and score.kind == "uncertainty" else None,
             "steps": steps,
             "cost": spent(state, cost),
         }
 
-    return as_node(door, choose_answer)  # type: ignore[arg-type]
+    return as_node(door, choose_answer)
 
 
 def surer(finals: dict[str, Final]) -> str:
@@ -76,7 +71,7 @@ def surer(finals: dict[str, Final]) -> str:
 
 def _final_step(state: ReasoningState, id: str, name: str, final: Final) -> Step:
     score = score_of(final["thought"])
-    note: Thought = final["thought"]
+    note = final["thought"]["note"]
     return Step(
         id=id,
         parent=state.get("id", ROOT),
@@ -87,13 +82,13 @@ def _final_step(state: ReasoningState, id: str, name: str, final: Final) -> Step
         estimator=score.estimator if score else None,
         passages=state["knowledge"] if name == "from knowledge" else [],
         answer=final["answer"],
-        notes=[note["note"]] if note["note"] else [],
+        notes=[note] if note else [],
     )
 
 
-def _explanation(state: ReasoningState, source: str, one_hop: bool) -> str:
+def _explanation(state: ReasoningState, source: str | None) -> str:
     read = "; ".join(f"[{i}] {p['title'] or p['id']}" for i, p in enumerate(state["knowledge"], 1))
-    if one_hop:
+    if source is None:
         return f"from {read}" if read else "from the model's own knowledge"
     reasoned = "\n".join(state["rationales"])
-    return f"from {SOURCES[source]}:\n{read if source == 'knowledge' else reasoned}"
+    return f"from {SOURCES[source]}:\n{read if source == 'from knowledge' else reasoned}"

@@ -3,11 +3,14 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from knowwhen.models.errors import SettingsError
 from knowwhen.nodes.think import FINAL_MARK
+
+Step = Annotated[str, Field(min_length=1, pattern=r"^[^\n]+$")]
 
 
 class Demonstration(BaseModel):
@@ -16,7 +19,7 @@ class Demonstration(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     question: str = Field(min_length=1)
-    steps: tuple[str, ...] = Field(min_length=1)  # a sentence each
+    steps: tuple[Step, ...] = Field(min_length=1)  # a sentence each
     answer: str = Field(min_length=1)
 
 
@@ -61,7 +64,7 @@ def read_demonstrations(file: str | Path) -> tuple[Demonstration, ...]:
         SettingsError: the file cannot be read, or a line is something else; says which line and why.
     """
     try:
-        lines = Path(file).read_text(encoding="utf-8").splitlines()
+        lines = Path(file).read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise SettingsError(f"the demonstrations in {file} cannot be read: {reason}") from None

@@ -4,10 +4,10 @@ SeaKR, sections 3.2 and 3.4: it ends when the model concludes or the limit of lo
 """
 
 from knowwhen.models.door import Door
+from knowwhen.nodes.conclusion import concludes
 from knowwhen.nodes.node import Node, Update, as_node
 from knowwhen.nodes.reasoning import ReasoningSettings, ReasoningState, Way, score_of
 from knowwhen.nodes.state import ROOT, Step, noted
-from knowwhen.nodes.think import FINAL_MARK
 
 
 def keep_step(door: Door, settings: ReasoningSettings) -> Node:
@@ -38,27 +38,25 @@ def keep_step(door: Door, settings: ReasoningSettings) -> Node:
             answer=kept["text"],
             notes=notes,
         )
-        if len(state["queries"]) >= now.max_retrievals and not halted and not concludes(kept["text"]):
-            halted = f"the limit of {now.max_retrievals} look-ups is reached"
-        elif len(rationales) >= now.max_steps and not halted and not concludes(kept["text"]):
-            halted = f"the limit of {now.max_steps} steps is reached"
-        concluded = halted is not None or concludes(kept["text"])
-        known = {passage["id"] for passage in state["knowledge"]}
-        knowledge = [*state["knowledge"], *(p for p in passages if p["id"] not in known)]
+        concluded = concludes(kept["text"])
+        if now.hops == "many" and not halted and not concluded:
+            if len(state["queries"]) >= now.max_retrievals:
+                halted = f"the limit of {now.max_retrievals} look-ups is reached"
+            elif len(rationales) >= now.max_steps:
+                halted = f"the limit of {now.max_steps} steps is reached"
+        # By what they say: a retriever that names no ids leaves the ranks for them.
+        known = {(passage["title"], passage["text"]) for passage in state["knowledge"]}
+        knowledge = [*state["knowledge"], *(p for p in passages if (p["title"], p["text"]) not in known)]
+        ended = concluded or halted is not None or now.hops == "one"
         return {
             "rationales": rationales,
             "knowledge": knowledge,
-            "ways": ways_on(now, bool(knowledge)) if concluded or now.hops == "one" else ["think on"],
+            "ways": ways_on(now, bool(knowledge)) if ended else ["think on"],
             "halted": halted,
             "steps": [*state["steps"], step],
         }
 
-    return as_node(door, keep_step)  # type: ignore[arg-type]
-
-
-def concludes(rationale: str) -> bool:
-    """Whether a step announces the final answer."""
-    return FINAL_MARK.casefold() in rationale.casefold()
+    return as_node(door, keep_step)
 
 
 def ways_on(now: ReasoningSettings, knows: bool) -> list[Way]:

@@ -10,11 +10,13 @@ import re
 from collections.abc import Sequence
 
 from knowwhen.models.door import Door
+from knowwhen.nodes.conclusion import mark_in, without_mark
 from knowwhen.nodes.node import Node, Update, as_node
 from knowwhen.nodes.reasoning import ReasoningSettings, ReasoningState
-from knowwhen.nodes.think import FINAL_MARK
+from knowwhen.nodes.state import noted
 
 _AROUND = " .,;:"
+_QUOTING = "*_`\"'“”"  # emphasis and quotation marks
 _WORD = re.compile(r"\w")
 _TELLING = re.compile(r"[^\W_]{4,}|\d|[A-Z]\w|[^\x00-\x7F]")  # a name, a number, a word of some length
 
@@ -26,12 +28,12 @@ def make_query(door: Door, settings: ReasoningSettings) -> Node:
         now = settings.of_this_run()
         thought = state["thought"]
         query = {
-            "surer_tokens": surer_words(_behind_mark(thought["words"]), now.query_doubt),
-            "thought": without_mark(thought["text"]),
+            "surer_tokens": surer_words(thought["words"], now.query_doubt),
+            "thought": without_mark(thought["text"]).strip(_AROUND),
             "question": state["question"],
         }[now.query]
-        notes = []
-        if not _TELLING.search(query):
+        notes = noted(state)
+        if now.query != "question" and not _TELLING.search(query):
             notes.append("no word of the thought was sure enough to be looked up: the question was")
             query = state["question"]
         if query in state["queries"]:
@@ -39,21 +41,17 @@ def make_query(door: Door, settings: ReasoningSettings) -> Node:
             return {"query": "", "halted": halted, "notes": [*notes, halted]}
         return {"query": query, "queries": [*state["queries"], query], "notes": notes}
 
-    return as_node(door, make_query)  # type: ignore[arg-type]
+    return as_node(door, make_query)
 
 
 def surer_words(words: Sequence[tuple[str, float]], doubt: float) -> str:
-    """The words whose probability is at least 1 - `doubt`, in their order."""
-    kept = [word for word, logprob in words if 1 - math.exp(min(0.0, logprob)) <= doubt]
-    return " ".join(word for word in kept if _WORD.search(word)).strip(_AROUND)
-
-
-def without_mark(text: str) -> str:
-    """A thought without the words that announce the final answer."""
-    return " ".join(text.replace(FINAL_MARK, " ").split()).strip(_AROUND)
-
-
-def _behind_mark(words: Sequence[tuple[str, float]]) -> Sequence[tuple[str, float]]:
-    mark = FINAL_MARK.split()
-    begins = [word for word, _ in words[: len(mark)]] == mark
-    return words[len(mark) :] if begins else words
+    """The words whose probability is at least 1 - `doubt`, in their order; not those that conclude."""
+    bare = [word.strip(_QUOTING) for word, _ in words]
+    concluding = mark_in(" ".join(bare))
+    kept, begins = [], 0
+    for word, (_, logprob) in zip(bare, words, strict=True):
+        sure = 1 - math.exp(min(0.0, logprob)) <= doubt
+        if sure and _WORD.search(word) and begins not in concluding:
+            kept.append(word)
+        begins += len(word) + 1
+    return " ".join(kept).strip(_AROUND)

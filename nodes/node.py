@@ -7,7 +7,7 @@ two cores, fewer than the model calls that may be in flight.
 import asyncio
 import contextvars
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
@@ -15,6 +15,7 @@ from knowwhen.models.door import Door
 from knowwhen.nodes.state import State
 
 Update = dict[str, Any]
+S = TypeVar("S", bound=State)  # a method's own state
 
 
 class Node(RunnableLambda[State, Update]):
@@ -26,7 +27,7 @@ class Node(RunnableLambda[State, Update]):
     """
 
     def __init__(
-        self, step: Callable[[State], Update], astep: Callable[[State], Awaitable[Update]], name: str
+        self, step: Callable[[Any], Update], astep: Callable[[Any], Awaitable[Update]], name: str
     ) -> None:
         super().__init__(step, afunc=astep, name=name)
         self.step, self.astep = step, astep
@@ -40,10 +41,10 @@ class Node(RunnableLambda[State, Update]):
         return await self.astep(input)
 
 
-def as_node(door: Door, step: Callable[[State], Update]) -> Node:
+def as_node(door: Door, step: Callable[[S], Update]) -> Node:
     """A graph's node from a plain function of the state, whose calls go through this door."""
 
-    async def astep(state: State) -> Update:
+    async def astep(state: S) -> Update:
         run = contextvars.copy_context().run  # callbacks, streams and the run's settings travel along
         return await asyncio.get_running_loop().run_in_executor(door.threads, run, step, state)
 

@@ -18,13 +18,13 @@ def rerank(door: Door, settings: ReasoningSettings, gauge: Gauge, ask: AskStep) 
 
     def rerank(state: ReasoningState) -> Update:
         now = settings.of_this_run()
-        by_rank = now.rerank == "first"
-        passages = state["passages"][:1] if by_rank else state["passages"]
+        passages = state["passages"][:1] if now.rerank == "first" else state["passages"]
         if not passages:
             return {}
+        compared = len(passages) > 1 or now.hops == "one"  # the score of a single hop is the answer's
         weighed = weigh(
             door,
-            None if by_rank and now.hops == "many" else gauge.estimator(now),
+            gauge.estimator(now) if compared else None,
             [ask(state, now, passage) for passage in passages],
             stop=step_ends(now),
             **now.sampling(),
@@ -37,7 +37,7 @@ def rerank(door: Door, settings: ReasoningSettings, gauge: Gauge, ask: AskStep) 
             "cost": spent(state, *(each.cost for each in weighed)),
         }
 
-    return as_node(door, rerank)  # type: ignore[arg-type]
+    return as_node(door, rerank)
 
 
 def surest(weighed: list[Weighed]) -> int:

@@ -3,11 +3,13 @@
 SeaKR, sections 3.1 and 3.2. In one-hop mode the step is the answer.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 from knowwhen.models.door import Door
 from knowwhen.models.reply import TokenLogprob
 from knowwhen.nodes import answer_directly, read_passages
+from knowwhen.nodes.conclusion import plain
 from knowwhen.nodes.gauge import Gauge
 from knowwhen.nodes.node import Node, Update, as_node
 from knowwhen.nodes.reasoning import ReasoningSettings, ReasoningState, Thought
@@ -76,7 +78,8 @@ def think(door: Door, settings: ReasoningSettings, gauge: Gauge, ask: AskStep) -
 
     def think(state: ReasoningState) -> Update:
         now = settings.of_this_run()
-        scored = now.retrieval == "unsure" or now.hops == "one"
+        answers = now.hops == "one" and now.retrieval == "never"  # then the score is the answer's
+        scored = now.retrieval == "unsure" or answers
         estimator = gauge.estimator(now) if scored else None
         threshold = gauge.threshold(now) if now.retrieval == "unsure" else None  # before anything is spent
         (weighed,) = weigh(
@@ -100,7 +103,7 @@ def think(door: Door, settings: ReasoningSettings, gauge: Gauge, ask: AskStep) -
             "cost": spent(state, weighed.cost),
         }
 
-    return as_node(door, think)  # type: ignore[arg-type]
+    return as_node(door, think)
 
 
 def step_ends(now: ReasoningSettings) -> list[str] | None:
@@ -119,20 +122,24 @@ def as_thought(weighed: Weighed) -> Thought:
 
 
 def first_line(text: str) -> str:
-    """The first line that has text in it."""
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+    """The first line that has text in it, without bold face."""
+    return next((plain(line.strip()) for line in text.splitlines() if line.strip()), "")
 
 
 def words_of(tokens: Sequence[TokenLogprob]) -> list[tuple[str, float]]:
-    """The words that tokens make up, each with the least log-probability among its tokens."""
+    """The words of the first line that has any, each with the least log-probability among its tokens."""
     words: list[tuple[str, float]] = []
     goes_on = False
     for token in tokens:
-        text = token.token
+        text = token.token if words else token.token.lstrip()
+        text, *below = text.split("\n", 1)
+        logprob = -math.inf if math.isnan(token.logprob) else token.logprob
         if goes_on and words and text[:1].strip():
             word, least = words[-1]
-            words[-1] = (word + text, min(least, token.logprob))
+            words[-1] = (word + text, min(least, logprob))
         elif text.strip():
-            words.append((text, token.logprob))
+            words.append((text, logprob))
         goes_on = bool(text[-1:].strip())
+        if below and words:
+            break
     return [(word.strip(), least) for word, least in words]

@@ -5,6 +5,7 @@ that had been found on Llama-2-7b-chat. So a preset chosen for another model war
 """
 
 import json
+import math
 import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -65,11 +66,15 @@ def read_calibration(file: str | Path) -> Preset:
     try:
         content: dict[str, Any] = json.loads(Path(file).read_text(encoding="utf-8"))
         told = content["threshold"]
-        kind = told["kind"]
+        model, value, kind = str(content["model"]), told["value"], told["kind"]
         if kind not in ("confidence", "uncertainty"):
             raise ValueError(f"{kind!r} is no kind of score")
-        threshold = Threshold(float(told["value"]), kind, str(told["estimator"]), dict(told["settings"]))
-        return Preset(str(content["model"]), threshold, str(content.get("source", file)))
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise ValueError(f"the value {value!r} is no number that a score can meet")
+        if not model:
+            raise ValueError("its model has no name")
+        threshold = Threshold(float(value), kind, str(told["estimator"]), dict(told["settings"]))
+        return Preset(model, threshold, str(content.get("source", file)))
     except OSError as error:
         raise SettingsError(
             f"the calibration file {file} cannot be read: {error.strerror or error}"
@@ -79,13 +84,42 @@ def read_calibration(file: str | Path) -> Preset:
         raise SettingsError(f"{file} is no calibration file: {reason}; write one with Preset.save") from None
 
 
+def choose_preset(
+    model: BaseChatModel, name: str | None = None, calibration: str | Path | None = None
+) -> Preset | None:
+    """The preset that a user chose, by a file or by its name; None: none was chosen.
+
+    Args:
+        model: what it is to be used with; a preset of another model warns.
+        name: one of `PRESETS`.
+        calibration: a calibration file, before a name.
+
+    Raises:
+        SettingsError: there is no such preset, or the file holds none.
+    """
+    if calibration is not None:
+        chosen = read_calibration(calibration)
+    elif name is None:
+        return None
+    elif name in PRESETS:
+        chosen = PRESETS[name]
+    else:
+        raise SettingsError(f"there is no preset {name!r}; choose from {', '.join(PRESETS)}")
+    if not chosen.fits(model):
+        warnings.warn(
+            f"the threshold {chosen.threshold.value:g} was found on {chosen.model}, not on "
+            f"{describe(model)}: it may always or never be met; calibrate one for this model",
+            stacklevel=3,
+        )
+    return chosen
+
+
 def choose_threshold(
     estimator: Estimator,
     model: BaseChatModel,
     asked_by: str,
     value: float | None = None,
-    preset: str | None = None,
-    calibration: str | Path | None = None,
+    preset: Preset | None = None,
 ) -> Threshold:
     """The threshold for an estimator's scores of a model.
 
@@ -94,23 +128,24 @@ def choose_threshold(
         model: whose scores they are.
         asked_by: who needs it, for the error: "seakr".
         value: the user's own, before all others.
-        preset: the name of one of `PRESETS`; with another model than its own it warns.
-        calibration: a calibration file, before a preset.
-
-    Returns:
-        The user's own, that of the calibration file, that of the preset, or that of the one preset that fits.
+        preset: the one chosen; None: the one that fits the model and the estimator.
 
     Raises:
         SettingsError: there is none, or the one chosen was found with another estimator.
     """
     if value is not None:
+        if not math.isfinite(value):  # every score would meet it, or none
+            raise SettingsError(f"threshold={value} is no threshold; pass a finite number")
         return estimator.threshold(value)
-    if calibration is not None:
-        return _bound(read_calibration(calibration), estimator, model, f"the calibration {calibration}")
     if preset is not None:
-        if preset not in PRESETS:
-            raise SettingsError(f"there is no preset {preset!r}; choose from {', '.join(PRESETS)}")
-        return _bound(PRESETS[preset], estimator, model, f"the preset {preset!r}")
+        found = preset.threshold
+        if not _same(found, estimator):
+            raise SettingsError(
+                f"the preset or calibration found on {preset.model} holds a threshold for {found.estimator} "
+                f"({_told(found.settings)}), not for {estimator.name} ({_told(estimator.settings)}); "
+                "pass threshold=…"
+            )
+        return found
     for known in PRESETS.values():
         if known.fits(model) and _same(known.threshold, estimator):
             return known.threshold
@@ -118,21 +153,6 @@ def choose_threshold(
         f"{asked_by} has no threshold for estimator={estimator.name!r} on {describe(model)}; pass "
         "threshold=…, or calibration=FILE, as one found on another model or estimator does not carry over"
     )
-
-
-def _bound(chosen: Preset, estimator: Estimator, model: BaseChatModel, name: str) -> Threshold:
-    if not _same(chosen.threshold, estimator):
-        raise SettingsError(
-            f"{name} holds a threshold for {chosen.threshold.estimator} "
-            f"({_told(chosen.threshold.settings)}), not for {estimator.name} ({_told(estimator.settings)})"
-        )
-    if not chosen.fits(model):
-        warnings.warn(
-            f"{name} was found on {chosen.model}, not on {describe(model)}: its threshold "
-            f"{chosen.threshold.value:g} may always or never be met; calibrate one for this model",
-            stacklevel=4,
-        )
-    return chosen.threshold
 
 
 def _same(threshold: Threshold, estimator: Estimator) -> bool:
