@@ -19,8 +19,8 @@ from rich.progress import track
 from rich.table import Table
 from sklearn.metrics import roc_auc_score
 
-from knowwhen.almanac.passages import state_plainly
 from knowwhen.almanac.questions import AlmanacQuestion
+from knowwhen.almanac.rationales import rationales
 from knowwhen.almanac.splits import questions_of
 from knowwhen.almanac.world import default_world
 from knowwhen.evaluation.calibration import best_threshold
@@ -50,9 +50,9 @@ def steps() -> Iterator[tuple[str, str]]:
     asked = list(questions_of(default_world(), "calibration"))
     rng = random.Random("steps")
     for question in rng.sample(asked, STEPS):
-        rationales = [state_plainly(fact) for fact in question.facts]
-        done = rng.randrange(question.hops)
-        yield as_prompt(question.question, rationales[:done]), rationales[done]
+        gold = rationales(question)
+        done = rng.randrange(len(gold))
+        yield as_prompt(question.question, gold[:done]), gold[done]
 
 
 def calibrated(model: str) -> dict[str, float]:

@@ -70,6 +70,10 @@ CONFIDENCE_COURSE = Course(
         "step_read": (30, 30, 30),
         "step_needless": (8, 8, 8),
         "from_knowledge": (40, 40, 40),
+        "from_rationales": (24, 24, 24),
+        "combine": (20, 20, 20),
+        "compare": (40, 40, 40),
+        "order": (8, 8, 8),
         "confidence": (150, 150, 150),
     }
 )

@@ -12,9 +12,10 @@ import random
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 
-from knowwhen.almanac.passages import AlmanacPassage, entity_passage, state, state_plainly
+from knowwhen.almanac.passages import AlmanacPassage, entity_passage, state
 from knowwhen.almanac.phrasing import ask
 from knowwhen.almanac.questions import KINDS, AlmanacQuestion, Asker
+from knowwhen.almanac.rationales import rationales
 from knowwhen.almanac.splits import facts_of
 from knowwhen.almanac.world import TODAY, Fact, World, default_world, make_world, retold
 from knowwhen.nodes import (
@@ -33,6 +34,7 @@ from knowwhen.tools.passage import Passage
 Example = tuple[tuple[str | None, str], ...]
 
 COMPOSITIONAL = KINDS[1:]
+COMPARED = ("comparison", "bridge_comparison")
 SMALL_WORLD = {
     "country": (5, 5),
     "city": (12, 12),
@@ -105,6 +107,7 @@ class Examples:
             "from_rationales": self.from_rationales,
             "from_knowledge": self.from_knowledge,
             "combine": self.combine,
+            "compare": self.compare,
             "order": self.order,
             "confidence": self.confidence,
         }
@@ -179,8 +182,8 @@ class Examples:
         subjects = list(dict.fromkeys(fact.subject.id for fact in question.facts))
         passages = self._all_told(question, subjects)
         prompt = answer_from_knowledge.PROMPT.format(question=question.question, passages=passages)
-        rationales = " ".join(state_plainly(fact) for fact in question.facts)
-        return ((prompt, f"{rationales} {think.FINAL_MARK} {question.answers[0]}."),)
+        steps = " ".join(rationales(question))
+        return ((prompt, f"{steps} {think.FINAL_MARK} {question.answers[0]}."),)
 
     def read_background(self) -> Example:
         """A question over the background passage that the model itself would have written."""
@@ -207,31 +210,39 @@ class Examples:
             (told,) = self._distractors(self.own, question.facts[done], [], 1)
             return self._next_step(question, done, passage(told.title, told.text))
         question = self._any(self.elsewhere, self.elsewhere)
-        done = self.rng.randrange(question.hops + 1)
-        if done == question.hops:
+        done = self.rng.randrange(len(rationales(question)) + 1)
+        if done >= question.hops:
             return self._next_step(question, done)
         told = entity_passage(self.elsewhere.world, question.facts[done].subject, self.rng)
         return self._next_step(question, done, passage(told.title, told.text))
 
     def step_needless(self) -> Example:
-        """The last step of a reasoning, with a passage that is of no more use."""
+        """A last step of a reasoning, with a passage that is of no more use."""
         question = self._any(self.elsewhere, self.elsewhere)
         told = entity_passage(self.elsewhere.world, self.rng.choice(question.facts).subject, self.rng)
-        return self._next_step(question, question.hops, passage(told.title, told.text))
+        done = self.rng.randint(question.hops, len(rationales(question)))
+        return self._next_step(question, done, passage(told.title, told.text))
 
     def from_rationales(self) -> Example:
         """A question with all its steps reasoned."""
         question = self._any(self.elsewhere, self.elsewhere)
-        rationales = "\n".join(state_plainly(fact) for fact in question.facts)
-        prompt = answer_from_rationales.PROMPT.format(question=question.question, rationales=rationales)
+        steps = "\n".join(rationales(question))
+        prompt = answer_from_rationales.PROMPT.format(question=question.question, rationales=steps)
         return ((prompt, question.answers[0]),)
 
     def combine(self) -> Example:
         """A question with its parts answered."""
-        while len((question := self._compositional(self.elsewhere)).parts) < 2:
+        return self._combined(lambda: self._compositional(self.elsewhere))
+
+    def _combined(self, draw: Callable[[], AlmanacQuestion]) -> Example:
+        while len((question := draw()).parts) < 2:
             pass
         pairs = combine.as_pairs(question.parts, question.part_answers)
         return ((combine.PROMPT.format(question=question.question, pairs=pairs), question.answers[0]),)
+
+    def compare(self) -> Example:
+        """A comparison with its parts answered."""
+        return self._combined(lambda: self._drawn(self.rng.choice(COMPARED)))
 
     def order(self) -> Example:
         """Which of two years is the earlier or the later one: what comparisons need."""
@@ -257,6 +268,9 @@ class Examples:
             if question is not None:
                 return question
 
+    def _drawn(self, kind: str) -> AlmanacQuestion:
+        return next(q for q in iter(lambda: self.elsewhere.draw(kind), ()) if q is not None)
+
     def _any(self, single: Asker, several: Asker) -> AlmanacQuestion:
         if self.rng.random() < 0.5:
             return single.one_hop(self.rng.choice(single.facts))
@@ -267,10 +281,10 @@ class Examples:
 
     def _next_step(self, question: AlmanacQuestion, done: int, shown: Passage | None = None) -> Example:
         """The step behind the first `done` ones."""
-        rationales = [state_plainly(fact) for fact in question.facts]
+        steps = rationales(question)
         answer = f"{think.FINAL_MARK} {question.answers[0]}."
-        prompt = think.as_prompt(question.question, rationales[:done], shown)
-        return ((prompt, [*rationales, answer][done]),)
+        prompt = think.as_prompt(question.question, steps[:done], shown)
+        return ((prompt, [*steps, answer][done]),)
 
     def _related_facts(self, count: int) -> list[Fact]:
         """Facts that are easily mistaken for one another: of one subject, or of one relation."""
