@@ -160,7 +160,7 @@ def test_a_server_that_fails_is_asked_again_and_one_that_refuses_is_not(folder: 
 
 
 def test_a_server_that_is_late_or_gone_is_one_line(folder: Path) -> None:
-    with serve_sglang(folder, [1], hang=5.0) as server:
+    with serve_sglang(folder, [1], hang=3.0) as server:
         late = source_of(server, folder, timeout=0.3)
         assert "did not answer in time" in refused(ModelError, late)
     assert "could not be reached" in refused(ModelError, source_of(server, folder))

@@ -1,6 +1,7 @@
 """States behind a server's answers, written to files by a vLLM server."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -172,11 +173,11 @@ def test_a_server_that_fails_is_asked_again(folder: Path, storage: Path) -> None
         assert "answered 404" in refused(ModelError, source_of(server, folder, storage))
 
 
-def test_no_more_requests_are_in_flight_than_allowed(folder: Path, storage: Path) -> None:
-    many = [[Answer(str(number)) for number in range(9)]] * 2
+def test_no_more_requests_are_in_flight_than_allowed_whoever_asks(folder: Path, storage: Path) -> None:
     for bound in (1, 3):
-        with serve_vllm(folder, [2], storage) as server:
+        with serve_vllm(folder, [2], storage) as server, ThreadPoolExecutor(4) as pool:
             source = source_of(server, folder, storage, max_concurrency=bound)
-            source.states(QUESTIONS, many, (2, "residual"))
-            assert len(server.scored) == 18
+            asked = [pool.submit(source.states, QUESTIONS, ANSWERS, (2, "residual")) for _ in range(4)]
+            assert len([found.result() for found in asked]) == 4
+            assert len(server.scored) == 16
             assert server.server.most_at_once() <= bound
