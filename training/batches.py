@@ -66,7 +66,8 @@ COURSE = Course(
 CONFIDENCE_COURSE = Course(
     {
         **{task: (shares[-1],) * 3 for task, shares in COURSE.shares.items()},
-        "decompose": (30, 30, 30),  # which was behind
+        "decompose": (30, 30, 30),
+        "decompose_chain": (40, 40, 40),
         "step_read": (30, 30, 30),
         "step_needless": (8, 8, 8),
         "from_knowledge": (40, 40, 40),

@@ -34,6 +34,7 @@ from knowwhen.tools.passage import Passage
 Example = tuple[tuple[str | None, str], ...]
 
 COMPOSITIONAL = KINDS[1:]
+CHAINS = ("bridge", "three_hop", "four_hop")
 COMPARED = ("comparison", "bridge_comparison")
 SMALL_WORLD = {
     "country": (5, 5),
@@ -101,6 +102,7 @@ class Examples:
             "read_background": self.read_background,
             "read_chain": self.read_chain,
             "decompose": self.decompose,
+            "decompose_chain": self.decompose_chain,
             "step": self.step,
             "step_read": self.step_read,
             "step_needless": self.step_needless,
@@ -195,7 +197,13 @@ class Examples:
 
     def decompose(self) -> Example:
         """A question and its independent parts."""
-        question = self._any(self.elsewhere, self.elsewhere)
+        return self._split(self._any(self.elsewhere, self.elsewhere))
+
+    def decompose_chain(self) -> Example:
+        """A chain, which has no independent parts, put plainly: long ones are hard to copy to the end."""
+        return self._split(self._drawn(self.rng.choice(CHAINS)))
+
+    def _split(self, question: AlmanacQuestion) -> Example:
         parts = "\n".join(f"#{i}: {part}" for i, part in enumerate(question.parts, 1))
         return ((decompose.PROMPT.format(question=question.question), parts),)
 
