@@ -1,7 +1,8 @@
 """Presets: thresholds that were found once, each bound to the model and the estimator it was found with.
 
 A threshold does not carry over: of SeaKR's scores published for Llama-3.1-8B on 500 questions not one lies
-below the -6 that was found on Llama-2-7b-chat. So a preset chosen for another model warns, and none is ever guessed.
+below the -6 that was found on Llama-2-7b-chat. So a preset chosen for another model warns, and none is ever
+guessed.
 """
 
 import json
