@@ -54,6 +54,15 @@ class ChatWithStates(BaseChatModel):
     def _llm_type(self) -> str:
         return f"{self.answers._llm_type}-with-states"
 
+    def check(self, at: StatesAt) -> None:
+        """Refuse states that the source does not show, before answers are paid for.
+
+        Raises:
+            CapabilityError: it shows no states of that site.
+        """
+        if hasattr(self.source, "check"):
+            self.source.check(at)
+
     def with_states(
         self, prompts: Sequence[list[BaseMessage]], evidence: Sequence[Evidence], at: StatesAt
     ) -> list[Evidence]:

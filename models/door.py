@@ -186,6 +186,9 @@ class Door:
         if hasattr(self.model, "sample"):
             return self._sample_inside(prompts, k, greedy, states, sampling, stop)
 
+        if states is not None and isinstance(self.model, ChatWithStates):
+            self.model.check(states)
+
         def ask(prompt: Prompt, sampling: Sampling) -> Reply:
             return self._ask(prompt, sampling, stop)
 

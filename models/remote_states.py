@@ -94,6 +94,19 @@ class RemoteStates(ABC):
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._places = threading.BoundedSemaphore(max_concurrency)
 
+    def check(self, at: StatesAt) -> None:
+        """Refuse a site that the server does not show; to be called before answers are paid for.
+
+        Raises:
+            CapabilityError: the site is not `residual`.
+        """
+        _, site = at
+        if site != "residual":
+            raise CapabilityError(
+                f"{self} shows the residual stream only, not the site {site!r}; ask for the site 'residual', "
+                "or read the states with HalfDepth"
+            )
+
     def states(
         self, prompts: Sequence[list[BaseMessage]], answers: Sequence[Sequence[Answer]], at: StatesAt
     ) -> list[HiddenStates]:
@@ -111,11 +124,7 @@ class RemoteStates(ABC):
         """
         outline = outline_of(str(Path(self.path).expanduser()))
         layer, site = resolved(at, outline.layers)
-        if site != "residual":
-            raise CapabilityError(
-                f"{self} shows the residual stream only, not the site {site!r}; ask for the site 'residual', "
-                "or read the states with HalfDepth"
-            )
+        self.check(at)
         with httpx.Client(base_url=self.base_url, headers=self._headers, timeout=self.timeout) as client:
 
             def ask(method: str, route: str, body: dict[str, Any] | None = None) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_openai import ChatOpenAI
+from scripted import ScriptedChat
 from states_server import StatesServer, serve_sglang
 from tiny_models import FAMILIES, save_tiny_model
 
@@ -88,6 +89,15 @@ def refused(
         source.states(QUESTIONS, ANSWERS, at)
     assert "\n" not in str(caught.value)
     return str(caught.value)
+
+
+def test_a_site_that_a_server_does_not_show_is_refused_before_answers_are_paid_for(folder: Path) -> None:
+    with serve_sglang(folder, [1]) as server:
+        answers = ScriptedChat(["never"])
+        door = Door(ChatWithStates(answers=answers, source=source_of(server, folder)))
+        with pytest.raises(CapabilityError, match="not the site 'mlp'"):
+            door.sample(["who?"], 2, states=(None, "mlp"))
+        assert not answers.prompts
 
 
 def test_what_sglang_does_not_show_is_refused_before_it_is_asked(folder: Path) -> None:
