@@ -15,10 +15,9 @@ from knowwhen.nodes.node import Node, Update, as_node
 from knowwhen.nodes.reasoning import ReasoningSettings, ReasoningState
 from knowwhen.nodes.state import noted
 
-_AROUND = " .,;:"
-_QUOTING = "*_`\"'“”"  # emphasis and quotation marks
+_AROUND = " .,;:*_`\"'“”"  # punctuation, emphasis, quotation marks
 _WORD = re.compile(r"\w")
-_TELLING = re.compile(r"[^\W_]{4,}|\d|[A-Z]\w|[^\x00-\x7F]")  # a name, a number, a word of some length
+_TELLING = re.compile(r"[^\W_]{4,}|\d|(?<=\s)[A-Z]\w|[^\x00-\x7F]")  # a name, a number, a word of some length
 
 
 def make_query(door: Door, settings: ReasoningSettings) -> Node:
@@ -46,7 +45,7 @@ def make_query(door: Door, settings: ReasoningSettings) -> Node:
 
 def surer_words(words: Sequence[tuple[str, float]], doubt: float) -> str:
     """The words whose probability is at least 1 - `doubt`, in their order; not those that conclude."""
-    bare = [word.strip(_QUOTING) for word, _ in words]
+    bare = [word.strip(_AROUND) for word, _ in words]
     concluding = mark_in(" ".join(bare))
     kept, begins = [], 0
     for word, (_, logprob) in zip(bare, words, strict=True):
@@ -54,4 +53,4 @@ def surer_words(words: Sequence[tuple[str, float]], doubt: float) -> str:
         if sure and _WORD.search(word) and begins not in concluding:
             kept.append(word)
         begins += len(word) + 1
-    return " ".join(kept).strip(_AROUND)
+    return " ".join(kept)

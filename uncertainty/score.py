@@ -13,7 +13,15 @@ Setting = str | int | float | bool | None
 
 
 class EvidenceError(KnowwhenError):
-    """Evidence of which no score can be made: too few samples, an empty answer, a number that is none."""
+    """Evidence of which no score can be made: too few samples, an empty answer, a number that is none.
+
+    Attributes:
+        cost: of the calls that the estimator had made itself until then.
+    """
+
+    def __init__(self, message: str, cost: Cost = NO_COST) -> None:
+        super().__init__(message)
+        self.cost = cost
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,9 @@ class Verbalised(Estimator):
             text, cost = reply.text, reply.cost
         stated = verbalised(text)
         if stated is None:
-            raise EvidenceError(f"no confidence is stated in {shortened(text)!r}; ask for one in the prompt")
+            raise EvidenceError(
+                f"no confidence is stated in {shortened(text)!r}; ask for one in the prompt", cost
+            )
         return self._scored(stated, cost=cost)
 
     @property

@@ -79,6 +79,7 @@ def _weighed(
             costs.append(score.cost)
         except EvidenceError as error:
             note = f"taken for unsure: {error}"
+            costs.append(error.cost)
     cost = NO_COST
     for each in costs:
         cost = add_costs(cost, each)

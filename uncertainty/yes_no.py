@@ -78,7 +78,8 @@ class YesNo(Estimator):
         if not total > 0:
             raise EvidenceError(
                 f"{self.name} found neither yes nor no among the first tokens of {shortened(reply.text)!r}; "
-                "use graded=False or another prompt"
+                "use graded=False or another prompt",
+                reply.cost,
             )
         return shares["yes"] / total
 
