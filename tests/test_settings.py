@@ -212,7 +212,7 @@ def test_every_methods_settings_question_and_answer_are_described(name: str) -> 
     assert all(field["description"] for field in context["properties"].values())
     assert method.get_input_jsonschema()["required"] == ["question"]
     answer = method.get_output_jsonschema()["properties"]
-    assert set(answer) == {"answer", "explanation", "confidence", "steps", "cost"}
+    assert set(answer) == {"answer", "explanation", "confidence", "uncertainty", "steps", "cost"}
     assert all(field["description"] for field in answer.values())
 
 
