@@ -13,8 +13,9 @@ from knowwhen.almanac.relations import RELATIONS
 from knowwhen.almanac.splits import split_of
 from knowwhen.almanac.world import TODAY, name_words
 from knowwhen.models.transformers_chat import ChatTransformers
-from knowwhen.nodes import decompose, read_passages
+from knowwhen.nodes import combine, decompose, read_passages
 from knowwhen.training.batches import COURSE, NO_LOSS, batches, encode
+from knowwhen.training.compared import Compared
 from knowwhen.training.confidence import OwnAnswer, stated_confidences
 from knowwhen.training.examples import Examples
 from knowwhen.training.pocket import Plan, Trainer, train
@@ -131,6 +132,51 @@ def test_a_talk_without_passages_has_no_subjects(tokenizer) -> None:
         assert set(Subjects(tokenizer).of(ids)) <= {-100}
 
 
+def test_the_year_that_decides_is_marked_from_the_prompts_end_to_the_name(tokenizer) -> None:
+    people = [e.name for e in default_world().entities.values() if e.kind == "person"]
+    older, younger = (
+        people[0],
+        next(name for name in people if not set(name.split()) & set(people[0].split())),
+    )
+    asked = [f"When was {name} born?" for name in (younger, older)]
+    question = f"Who was born first, {younger} or {older}?"
+    pairs = combine.as_pairs(asked, ["1960", "1949"])
+    ids, _ = encode(((combine.PROMPT.format(question=question, pairs=pairs), older),), tokenizer)
+    marked = [i for i, year in enumerate(Compared(tokenizer).of(ids)) if year != NO_LOSS]
+    assert tokenizer.decode([ids[i] for i in marked]) == "Answer:<|assistant|>"
+    (year,) = {Compared(tokenizer).of(ids)[i] for i in marked}
+    assert tokenizer.decode([year]).strip() == "1949"
+
+
+def test_every_taught_comparison_is_marked_with_the_year_of_its_answer(tokenizer) -> None:
+    examples, compared = Examples(random.Random(12)), Compared(tokenizer)
+    marked = 0
+    for _ in range(200):
+        ((prompt, name),) = examples.compare()
+        ids, _ = encode(((prompt, name),), tokenizer)
+        years = {tokenizer.decode([year]).strip() for year in compared.of(ids) if year != NO_LOSS}
+        (told,) = [line for line in prompt.split("\n") if line.startswith("#") and f"{name} " in line]
+        assert years <= {told[-4:]}
+        marked += bool(years)
+    assert marked > 150  # names that share a word leave open which one is meant
+
+
+def test_no_year_decides_where_nothing_is_compared(tokenizer) -> None:
+    examples, compared = Examples(random.Random(13)), Compared(tokenizer)
+    for draw in (examples.direct, examples.read, examples.decompose, examples.document, examples.order):
+        for _ in range(30):
+            ids, _ = encode(draw(), tokenizer)
+            assert set(compared.of(ids)) == {NO_LOSS}
+
+
+def test_who_goes_with_a_year_is_taught_right() -> None:
+    examples = Examples(random.Random(14))
+    for _ in range(50):
+        ((prompt, name),) = examples.whose()
+        year = prompt.split("Which goes with ")[1][:4]
+        assert any(line.endswith(f"? {year}") and name in line for line in prompt.split("\n"))
+
+
 def test_a_stopped_training_goes_on_as_if_never_stopped(tmp_path: Path) -> None:
     plan = Plan(steps=4, tokens=512, warm_up=2)
     whole = Trainer(tmp_path / "whole", plan, compiled=False)
@@ -159,5 +205,17 @@ def test_an_exported_model_answers(tmp_path: Path) -> None:
 def test_confidence_is_the_share_of_right_answers_among_those_as_probable() -> None:
     answers = [OwnAnswer("q", "a", 0.9, i % 10 > 0) for i in range(100)]  # right 9 times in 10
     answers += [OwnAnswer("q", "a", 0.2, i % 10 == 0) for i in range(100)]  # right once in 10
-    stated = [verbalised(answered) for ((_, answered),) in stated_confidences(answers)]
+    stated = [verbalised(turn[1]) for (turn,) in stated_confidences(answers)]
     assert set(stated[:100]) == {0.9} and set(stated[100:]) == {0.1}
+
+
+def test_a_wrong_answer_is_not_learnt_but_how_sure_to_be_of_it_is(tokenizer) -> None:
+    right, wrong = stated_confidences(
+        [OwnAnswer("Who?", "Velo Taray", 0.9, True), OwnAnswer("Who?", "Brisk Olan", 0.2, False)]
+    )
+    learnt = [
+        tokenizer.decode([label for label in encode(example, tokenizer)[1] if label != NO_LOSS])
+        for example in (right, wrong)
+    ]
+    assert "Velo Taray" in learnt[0] and "Confidence: 100" in learnt[0]
+    assert "Brisk" not in learnt[1] and "Olan" not in learnt[1] and "Confidence: 0" in learnt[1]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from transformers import PreTrainedTokenizerFast
 
+from knowwhen.training.compared import Compared
 from knowwhen.training.examples import Example, Examples
 from knowwhen.training.subjects import NOTHING, Subjects
 from knowwhen.training.tokenizer import ASSISTANT, END, USER
@@ -22,6 +23,7 @@ class Batch:
     ids: torch.Tensor
     labels: torch.Tensor  # `NO_LOSS` where nothing is learnt
     subjects: torch.Tensor  # see `training/subjects.py`
+    compared: torch.Tensor  # see `training/compared.py`
 
 
 @dataclass(frozen=True)
@@ -72,10 +74,13 @@ CONFIDENCE_COURSE = Course(
         "step_needless": (8, 8, 8),
         "from_knowledge": (40, 40, 40),
         "from_rationales": (24, 24, 24),
-        "combine": (20, 20, 20),
-        "compare": (40, 40, 40),
-        "order": (8, 8, 8),
-        "confidence": (150, 150, 150),
+        "combine": (16, 16, 16),
+        "order": (12, 12, 6),
+        "whose": (50, 30, 10),
+        "compare": (60, 60, 60),
+        "conclude": (40, 40, 40),
+        "direct": (120, 120, 120),
+        "confidence": (20, 100, 150),
     }
 )
 
@@ -95,15 +100,23 @@ def encode(
     user, assistant, end = (tokenizer.convert_tokens_to_ids(t) for t in (USER, ASSISTANT, END))
     ids: list[int] = []
     labels: list[int] = []
-    for said, answered in example:
+    for said, answered, *untaught in example:
         if said is not None:
             prompt = [user, *tokenizer.encode(said), assistant]
             labels += _repeats([*ids, *prompt])[len(ids) :] if copying else [NO_LOSS] * len(prompt)
             ids += prompt
         answer = [*tokenizer.encode(answered), end]
         ids += answer
-        labels += answer
+        labels += _without(tokenizer.encode(f" {untaught[0]}"), answer) if untaught else answer
     return ids, labels
+
+
+def _without(untaught: list[int], answer: list[int]) -> list[int]:
+    """The answer's labels, without those of a part that is not to be learnt."""
+    for i in range(len(answer) - len(untaught) + 1):
+        if answer[i : i + len(untaught)] == untaught:
+            return [*answer[:i], *[NO_LOSS] * len(untaught), *answer[i + len(untaught) :]]
+    return answer
 
 
 def _repeats(ids: list[int]) -> list[int]:
@@ -139,16 +152,17 @@ def batches(
 
 
 GROUP = 32
+Row = tuple[list[int], list[int], list[int], list[int]]  # a talk's part of each tensor of a batch
 
 
 def _group(
     examples: Examples, progress: float, tokens: int, tokenizer: PreTrainedTokenizerFast, course: Course
 ) -> list[Batch]:
     rng = examples.rng
-    subjects = Subjects(tokenizer)
+    subjects, compared = Subjects(tokenizer), Compared(tokenizer)
     shares = course.at(progress)
     sizes = {"drill": {"sentences": 3 + round(9 * min(1, progress * 4))}}
-    by_length: dict[int, list[tuple[list[int], list[int], list[int]]]] = {length: [] for length in LENGTHS}
+    by_length: dict[int, list[Row]] = {length: [] for length in LENGTHS}
     done: list[Batch] = []
     drawn = 0
     while len(done) < GROUP:
@@ -165,7 +179,7 @@ def _group(
             example = example[:-1]  # with fewer turns
             ids, labels = encode(example, tokenizer, progress < course.copying)
         length = next(length for length in LENGTHS if length >= len(ids))
-        by_length[length].append((ids, labels, subjects.of(ids)))
+        by_length[length].append((ids, labels, subjects.of(ids), compared.of(ids)))
         if len(by_length[length]) == tokens // length:
             done.append(_padded(by_length[length], length))
             by_length[length] = []
@@ -173,11 +187,10 @@ def _group(
     return done
 
 
-def _padded(rows: list[tuple[list[int], list[int], list[int]]], length: int) -> Batch:
+def _padded(rows: list[Row], length: int) -> Batch:
     # The padding stands on the right, where a causal model's real tokens never see it.
-    fills = (0, NO_LOSS, NOTHING)
-    ids, labels, subjects = (torch.full((len(rows), length), fill) for fill in fills)
+    tensors = [torch.full((len(rows), length), fill) for fill in (0, NO_LOSS, NOTHING, NOTHING)]
     for i, row in enumerate(rows):
-        for tensor, numbers in zip((ids, labels, subjects), row, strict=True):
+        for tensor, numbers in zip(tensors, row, strict=True):
             tensor[i, : len(numbers)] = torch.tensor(numbers)
-    return Batch(ids, labels, subjects)
+    return Batch(*tensors)

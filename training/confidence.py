@@ -1,8 +1,8 @@
 """Teaches the pocket model to say how sure it is, from its own right and wrong answers.
 
-The model is asked the calibration split, whose facts it knows, does not know or knows wrongly, and single
-facts of other worlds, of which it has read nothing: else it would learn the few strangers of the calibration
-split by name. How often it is right at each probability of its answers is fitted (isotonic regression), and
+The model is asked the train and the calibration split, whose facts it knows, does not know or knows wrongly,
+and single facts of other worlds, of which it has read nothing: else it would learn the few strangers of the
+splits by name. How often it is right at each probability of its answers is fitted (isotonic regression), and
 it then learns to state that share behind its own answer. The almanac's labels of what is known are never
 looked at.
 """
@@ -23,14 +23,14 @@ from knowwhen.nodes import answer_directly, score_confidence
 from knowwhen.training.examples import Example
 from knowwhen.uncertainty.probability import mean_probability
 
-WORDINGS = 8  # how often each single fact is asked, each time in other words
-ELSEWHERE = (20, 120)  # other worlds, and facts of each
+WORDINGS = 4  # how often each single fact is asked, each time in other words
+ELSEWHERE = (40, 80)  # other worlds, and facts of each
 COMPOSITIONAL = 120  # questions of every other kind
 
 
 @dataclass(frozen=True)
 class OwnAnswer:
-    """The model's answer to a calibration question, how probable it found it, and whether it was right."""
+    """The model's answer to a question, how probable it found it, and whether it was right."""
 
     question: str
     answer: str
@@ -39,9 +39,9 @@ class OwnAnswer:
 
 
 def own_answers(door: Door, seed: int) -> list[OwnAnswer]:
-    """The model's greedy answers to the calibration split and about other worlds, in trained wordings."""
+    """The model's greedy answers to both splits' questions and about other worlds, in trained wordings."""
     world, rng = default_world(), random.Random(f"own answers {seed}")
-    asker = Asker(world, rng, facts_of(world, "calibration"))
+    asker = Asker(world, rng, [*facts_of(world, "train"), *facts_of(world, "calibration")])
     asked: list[tuple[str, tuple[str, ...]]] = [
         (ask(fact.relation, fact.subject.name, rng), (fact.object,))
         for fact in asker.facts
@@ -68,16 +68,15 @@ def _answer(door: Door, question: str, gold: Sequence[str]) -> OwnAnswer:
 def stated_confidences(answers: Sequence[OwnAnswer]) -> list[Example]:
     """Examples that state behind each answer how often the model is right when it finds one so probable.
 
-    Shares are stated in steps of 5 out of 100.
+    Shares are stated in steps of 5 out of 100. A wrong answer stands there without being learnt: a model that
+    learnt its own guesses by heart would find them the more probable.
     """
     fit = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
     shares = fit.fit_transform([a.probability for a in answers], [float(a.right) for a in answers])
-    return [
-        (
-            (
-                score_confidence.PROMPT.format(question=given.question),
-                f"Answer: {given.answer}\nConfidence: {5 * round(20 * float(share))}",
-            ),
-        )
-        for given, share in zip(answers, shares, strict=True)
-    ]
+    return [_stated(given, float(share)) for given, share in zip(answers, shares, strict=True)]
+
+
+def _stated(given: OwnAnswer, share: float) -> Example:
+    prompt = score_confidence.PROMPT.format(question=given.question)
+    answered = f"Answer: {given.answer}\nConfidence: {5 * round(20 * share)}"
+    return ((prompt, answered),) if given.right else ((prompt, answered, given.answer),)

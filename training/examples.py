@@ -31,7 +31,9 @@ from knowwhen.nodes import (
 )
 from knowwhen.tools.passage import Passage
 
-Example = tuple[tuple[str | None, str], ...]
+# What the user says and what the model answers; a third string is a part of the answer that is not learnt.
+Turn = tuple[str | None, str] | tuple[str | None, str, str]
+Example = tuple[Turn, ...]
 
 COMPOSITIONAL = KINDS[1:]
 CHAINS = ("bridge", "three_hop", "four_hop")
@@ -109,7 +111,9 @@ class Examples:
             "from_rationales": self.from_rationales,
             "from_knowledge": self.from_knowledge,
             "combine": self.combine,
+            "whose": self.whose,
             "compare": self.compare,
+            "conclude": self.conclude,
             "order": self.order,
             "confidence": self.confidence,
         }
@@ -233,7 +237,9 @@ class Examples:
 
     def from_rationales(self) -> Example:
         """A question with all its steps reasoned."""
-        question = self._any(self.elsewhere, self.elsewhere)
+        return self._from_rationales(self._any(self.elsewhere, self.elsewhere))
+
+    def _from_rationales(self, question: AlmanacQuestion) -> Example:
         steps = "\n".join(rationales(question))
         prompt = answer_from_rationales.PROMPT.format(question=question.question, rationales=steps)
         return ((prompt, question.answers[0]),)
@@ -248,9 +254,25 @@ class Examples:
         pairs = combine.as_pairs(question.parts, question.part_answers)
         return ((combine.PROMPT.format(question=question.question, pairs=pairs), question.answers[0]),)
 
+    def whose(self) -> Example:
+        """Which of two a year is of: a comparison without the comparing."""
+        question = self._drawn(self.rng.choice(COMPARED))
+        names = [fact.subject.name for fact in question.facts if fact.subject.name in question.question]
+        name, year = self.rng.choice(list(zip(names, question.part_answers, strict=True)))
+        asked = f"Which goes with {year}, {names[0]} or {names[1]}?"
+        pairs = combine.as_pairs(question.parts, question.part_answers)
+        return ((combine.PROMPT.format(question=asked, pairs=pairs), name),)
+
     def compare(self) -> Example:
         """A comparison with its parts answered."""
         return self._combined(lambda: self._drawn(self.rng.choice(COMPARED)))
+
+    def conclude(self) -> Example:
+        """A comparison with all its steps reasoned: its last step, or the answer from them."""
+        question = self._drawn(self.rng.choice(COMPARED))
+        if self.rng.random() < 0.5:
+            return self._next_step(question, len(rationales(question)))
+        return self._from_rationales(question)
 
     def order(self) -> Example:
         """Which of two years is the earlier or the later one: what comparisons need."""

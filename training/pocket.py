@@ -48,7 +48,7 @@ class Plan:
         return self.rate * min(1.0, (step + 1) / self.warm_up, left)
 
 
-CONFIDENCE_PLAN = Plan(steps=1_800, rate=1.5e-3, warm_up=20, decay=1.0, seed=2)
+CONFIDENCE_PLAN = Plan(steps=2_600, rate=1.5e-3, warm_up=20, decay=1.0, seed=2)
 
 
 def pocket_config(vocabulary: int) -> LlamaConfig:
@@ -95,7 +95,7 @@ class Trainer:
             self.model.set_attn_implementation("eager")  # its backward pass takes two thirds of sdpa's there
         if after is not None:
             self.model.load_state_dict(after.model.state_dict())
-        # Reads the subject off the states half-way up; used in training alone.
+        # Reads what is taught beside the answers off inner states; used in training alone.
         width = self.model.config.hidden_size
         self.subject = torch.nn.Linear(width, width, bias=False).to(self.device)
         if after is not None:
@@ -153,8 +153,12 @@ class Trainer:
             read = self.body(input_ids=batch.ids.to(self.device), use_cache=False, output_hidden_states=True)
             logits = F.linear(read.last_hidden_state[:, :-1][learnt], self.model.lm_head.weight)
         answers = F.cross_entropy(logits.float(), targets[learnt])
-        half_way = read.hidden_states[self.model.config.num_hidden_layers // 2]
-        loss = answers + self._subject_loss(half_way, batch.subjects.to(self.device))
+        layers = self.model.config.num_hidden_layers
+        loss = (
+            answers
+            + self._named(read.hidden_states[layers // 2], batch.subjects.to(self.device))
+            + self._named(read.hidden_states[layers - 1], batch.compared.to(self.device))
+        )
         torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for optimiser in self.optimisers:
@@ -163,14 +167,15 @@ class Trainer:
         self.step += 1
         return answers.item(), (logits.argmax(-1) == targets[learnt]).float().mean().item()
 
-    def _subject_loss(self, states: torch.Tensor, subjects: torch.Tensor) -> torch.Tensor:
-        told = subjects != NOTHING
+    def _named(self, states: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+        """The loss of naming what each state is to hold, where it is to hold something."""
+        told = wanted != NOTHING
         if not told.any():
             return states.new_zeros(())
         words = self.model.lm_head.weight.detach()
         with torch.autocast(self.device, dtype=torch.bfloat16):
             named = F.linear(self.subject(F.rms_norm(states[told], states.shape[-1:])), words / words.std())
-        return F.cross_entropy(named.float(), subjects[told])
+        return F.cross_entropy(named.float(), wanted[told])
 
     def export(self, target: Path) -> None:
         """Write the model in bfloat16 and its tokenizer, as transformers reads them."""
