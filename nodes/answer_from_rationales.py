@@ -8,7 +8,7 @@ from knowwhen.nodes.conclusion import concludes, plain
 from knowwhen.nodes.gauge import Gauge
 from knowwhen.nodes.node import Node, Update, as_node
 from knowwhen.nodes.reasoning import Final, ReasoningSettings, ReasoningState
-from knowwhen.nodes.think import as_thought
+from knowwhen.nodes.think import as_lines, as_thought
 from knowwhen.nodes.think_step_by_step import read_thought
 from knowwhen.uncertainty.weighing import weigh
 
@@ -29,7 +29,7 @@ def answer_from_rationales(
     def answer_from_rationales(state: ReasoningState) -> Update:
         now = settings.of_this_run()
         facts = [rationale for rationale in state["rationales"] if not concludes(rationale)]
-        shown = "\n".join(facts or state["rationales"]) or "none"
+        shown = as_lines(facts or state["rationales"]) or "none"
         (weighed,) = weigh(
             door,
             gauge.estimator(now) if len(state["ways"]) > 1 or now.retrieval == "unsure" else None,

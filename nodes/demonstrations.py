@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from knowwhen.models.errors import SettingsError
-from knowwhen.nodes.think import FINAL_MARK
+from knowwhen.nodes.think import FINAL_MARK, as_lines
 
 Step = Annotated[str, Field(min_length=1, pattern=r"^[^\n]+$")]
 
@@ -51,8 +51,8 @@ def as_text(demonstrations: Sequence[Demonstration]) -> str:
     """The demonstrations as they stand before the question; each ends in an empty line."""
     return "".join(
         f"Question: {shown.question}\nSteps:\n"
-        + "\n".join(shown.steps)
-        + f"\n{FINAL_MARK} {shown.answer}.\n\n"
+        + as_lines([*shown.steps, f"{FINAL_MARK} {shown.answer}."])
+        + "\n\n"
         for shown in demonstrations
     )
 

@@ -4,7 +4,7 @@ SeaKR, sections 3.1 and 3.2. In one-hop mode the step is the answer.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from knowwhen.models.door import Door
 from knowwhen.models.reply import TokenLogprob
@@ -53,9 +53,14 @@ def as_prompt(
     return prompt.format(
         demonstrations=demonstrations,
         question=question,
-        rationales="".join(f"\n{rationale}" for rationale in rationales) or " none",
+        rationales=f"\n{as_lines(rationales)}" if rationales else " none",
         passage=shown,
     )
+
+
+def as_lines(steps: Iterable[str]) -> str:
+    """The steps as prompts show them: a list, in which each begins with a word and not with a line."""
+    return "\n".join(f"- {step}" for step in steps)
 
 
 def step_prompts(prompts: Mapping[str, str] = PROMPTS, demonstrations: str = "") -> AskStep:
@@ -122,8 +127,9 @@ def as_thought(weighed: Weighed) -> Thought:
 
 
 def first_line(text: str) -> str:
-    """The first line that has text in it, without bold face."""
-    return next((plain(line.strip()) for line in text.splitlines() if line.strip()), "")
+    """The first line that has text in it, without bold face and a list's mark."""
+    lines = (line.strip().removeprefix("- ") for line in text.splitlines())
+    return next((plain(line) for line in lines if line), "")
 
 
 def words_of(tokens: Sequence[TokenLogprob]) -> list[tuple[str, float]]:
@@ -142,4 +148,5 @@ def words_of(tokens: Sequence[TokenLogprob]) -> list[tuple[str, float]]:
         goes_on = bool(text[-1:].strip())
         if below and words:
             break
-    return [(word.strip(), least) for word, least in words]
+    first = 1 if words and words[0][0].strip() == "-" else 0  # a list's mark
+    return [(word.strip(), least) for word, least in words[first:]]

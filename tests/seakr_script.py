@@ -55,17 +55,21 @@ class Asked:
         return int(found[1]) if found else None
 
 
+def _items(listed: str) -> tuple[str, ...]:
+    return tuple(line.removeprefix("- ") for line in listed.split("\n"))
+
+
 def asked(prompt: str) -> Asked:
     """Read a prompt; what no template of SeaKR's makes is an error."""
     step = _STEP.fullmatch(prompt)
     if step:
-        rationales = () if step["rationales"] == " none" else tuple(step["rationales"][1:].split("\n"))
+        rationales = () if step["rationales"] == " none" else _items(step["rationales"][1:])
         return Asked("think", step["question"], rationales, step["passage"], step["demonstrations"])
     found = {name: match for name, form in _OTHERS.items() if (match := form.fullmatch(prompt))}
     assert len(found) == 1, f"{prompt!r} is made from {list(found)}"
     ((name, match),) = found.items()
     shown = match.groupdict()
-    rationales = tuple(shown.get("rationales", "").split("\n"))
+    rationales = _items(shown.get("rationales", ""))
     return Asked(name, shown["question"], rationales, shown.get("passages"))
 
 

@@ -22,7 +22,7 @@ def written(folder: Path, *lines: str) -> Path:
 
 def test_the_projects_own_show_the_form_that_the_loop_reads() -> None:
     for shown in DEFAULT:
-        *steps, conclusion = as_text([shown]).strip().split("\n")[2:]
+        *steps, conclusion = (line.removeprefix("- ") for line in as_text([shown]).strip().split("\n")[2:])
         assert steps == list(shown.steps) and concludes(conclusion)
         assert not any(concludes(step) for step in steps)
         assert shown.answer in conclusion
@@ -31,7 +31,8 @@ def test_the_projects_own_show_the_form_that_the_loop_reads() -> None:
 def test_demonstrations_stand_before_the_question_in_its_own_form() -> None:
     shown = as_text([Demonstration(**ALBA)])
     assert shown == (
-        "Question: Who directed Karn?\nSteps:\nKarn was directed by Alba.\nSo the final answer is Alba.\n\n"
+        "Question: Who directed Karn?\nSteps:\n"
+        "- Karn was directed by Alba.\n- So the final answer is Alba.\n\n"
     )
     prompt = as_prompt("Who?", [], None, shown)
     assert prompt.endswith(f"{shown}Question: Who?\nSteps so far: none\nNext step:")

@@ -22,7 +22,7 @@ class Batch:
 
     ids: torch.Tensor
     labels: torch.Tensor  # `NO_LOSS` where nothing is learnt
-    subjects: torch.Tensor  # see `training/subjects.py`
+    subjects: torch.Tensor  # see `training/subjects.py`, and whose each year is
     compared: torch.Tensor  # see `training/compared.py`
 
 
@@ -80,7 +80,7 @@ CONFIDENCE_COURSE = Course(
         "compare": (60, 60, 60),
         "conclude": (40, 40, 40),
         "direct": (120, 120, 120),
-        "confidence": (20, 100, 150),
+        "confidence": (30, 120, 260),
     }
 )
 
@@ -179,7 +179,8 @@ def _group(
             example = example[:-1]  # with fewer turns
             ids, labels = encode(example, tokenizer, progress < course.copying)
         length = next(length for length in LENGTHS if length >= len(ids))
-        by_length[length].append((ids, labels, subjects.of(ids), compared.of(ids)))
+        held = [a if b == NOTHING else b for a, b in zip(subjects.of(ids), compared.whose(ids), strict=True)]
+        by_length[length].append((ids, labels, held, compared.of(ids)))
         if len(by_length[length]) == tokens // length:
             done.append(_padded(by_length[length], length))
             by_length[length] = []

@@ -240,7 +240,7 @@ class Examples:
         return self._from_rationales(self._any(self.elsewhere, self.elsewhere))
 
     def _from_rationales(self, question: AlmanacQuestion) -> Example:
-        steps = "\n".join(rationales(question))
+        steps = think.as_lines(rationales(question))
         prompt = answer_from_rationales.PROMPT.format(question=question.question, rationales=steps)
         return ((prompt, question.answers[0]),)
 

@@ -48,7 +48,7 @@ class Plan:
         return self.rate * min(1.0, (step + 1) / self.warm_up, left)
 
 
-CONFIDENCE_PLAN = Plan(steps=2_600, rate=1.5e-3, warm_up=20, decay=1.0, seed=2)
+CONFIDENCE_PLAN = Plan(steps=3_000, rate=1.5e-3, warm_up=20, decay=1.0, seed=2)
 
 
 def pocket_config(vocabulary: int) -> LlamaConfig:
