@@ -83,6 +83,19 @@ CONFIDENCE_COURSE = Course(
         "confidence": (30, 120, 260),
     }
 )
+# The last part: how sure to be of it as it now is; and what takes longest, to reason on and not to conclude.
+SURENESS_COURSE = Course(
+    {
+        **{task: (shares[-1],) * 3 for task, shares in CONFIDENCE_COURSE.shares.items()},
+        "step": (40, 40, 40),
+        "step_read": (60, 60, 60),
+        "step_needless": (16, 16, 16),
+        "from_rationales": (30, 30, 30),
+        "compare": (20, 20, 20),
+        "conclude": (15, 15, 15),
+        "confidence": (350, 350, 350),
+    }
+)
 
 
 def encode(

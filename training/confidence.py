@@ -24,7 +24,7 @@ from knowwhen.training.examples import Example
 from knowwhen.uncertainty.probability import mean_probability
 
 WORDINGS = 4  # how often each single fact is asked, each time in other words
-ELSEWHERE = (40, 80)  # other worlds, and facts of each
+ELSEWHERE = (120, 80)  # other worlds, and facts of each
 COMPOSITIONAL = 120  # questions of every other kind
 
 

@@ -20,7 +20,15 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from knowwhen.models.door import Door
 from knowwhen.models.transformers_chat import ChatTransformers
-from knowwhen.training.batches import CONFIDENCE_COURSE, COURSE, NO_LOSS, Batch, Course, batches
+from knowwhen.training.batches import (
+    CONFIDENCE_COURSE,
+    COURSE,
+    NO_LOSS,
+    SURENESS_COURSE,
+    Batch,
+    Course,
+    batches,
+)
 from knowwhen.training.confidence import own_answers, stated_confidences
 from knowwhen.training.curve import plot_curve
 from knowwhen.training.examples import Example
@@ -49,6 +57,7 @@ class Plan:
 
 
 CONFIDENCE_PLAN = Plan(steps=3_000, rate=1.5e-3, warm_up=20, decay=1.0, seed=2)
+SURENESS_PLAN = Plan(steps=1_500, rate=1e-3, warm_up=20, decay=1.0, seed=3)
 
 
 def pocket_config(vocabulary: int) -> LlamaConfig:
@@ -177,8 +186,8 @@ class Trainer:
             named = F.linear(self.subject(F.rms_norm(states[told], states.shape[-1:])), words / words.std())
         return F.cross_entropy(named.float(), wanted[told])
 
-    def export(self, target: Path) -> None:
-        """Write the model in bfloat16 and its tokenizer, as transformers reads them."""
+    def export(self, target: Path) -> Path:
+        """Write the model in bfloat16 and its tokenizer, as transformers reads them, into `target`."""
         state = {name: p.to(torch.bfloat16) for name, p in self.model.state_dict().items()}
         half = LlamaForCausalLM(self.model.config).to(torch.bfloat16)
         half.load_state_dict(state)
@@ -187,6 +196,7 @@ class Trainer:
         self.tokenizer.save_pretrained(target)
         for file in target.iterdir():
             file.chmod(0o644)  # safetensors writes for its owner alone
+        return target
 
 
 def train(
@@ -239,7 +249,7 @@ def train_pocket(
 
     Args:
         folder: the run's folder; a later run with the same folder goes on from where this one stopped.
-        plan: the first part's length and rate; the second part's is `CONFIDENCE_PLAN`.
+        plan: the first part's length and rate; the others' are `CONFIDENCE_PLAN` and `SURENESS_PLAN`.
         report: called with each row of the loss log.
         compiled: whether to compile the model first.
 
@@ -249,12 +259,16 @@ def train_pocket(
     plan = plan or Plan()
     trainer = Trainer(folder, plan, compiled)
     train(trainer, COURSE, report=report)
-    trainer.export(folder / "before-confidence")
-    door = Door(ChatTransformers(path=str(folder / "before-confidence")))
-    stated = stated_confidences(own_answers(door, plan.seed))
-    second = Trainer(folder / "confidence", CONFIDENCE_PLAN, compiled, after=trainer)
-    train(second, CONFIDENCE_COURSE, stated, report)
-    second.export(folder / "model")
-    logs = {"course": folder / "log.jsonl", "confidence": second.folder / "log.jsonl"}
+    written = trainer.export(folder / "before-confidence")
+    logs = {"course": folder / "log.jsonl"}
+    # Twice: what is learnt with the first stated confidences changes how often the model is right.
+    parts = (("confidence", CONFIDENCE_PLAN, CONFIDENCE_COURSE), ("sureness", SURENESS_PLAN, SURENESS_COURSE))
+    for name, part, course in parts:
+        door = Door(ChatTransformers(path=str(written)))
+        stated = stated_confidences(own_answers(door, part.seed))
+        trainer = Trainer(folder / name, part, compiled, after=trainer)
+        train(trainer, course, stated, report)
+        written = trainer.export(trainer.folder / "model")
+        logs[name] = trainer.folder / "log.jsonl"
     plot_curve(logs, folder / "loss.png")
-    return folder / "model"
+    return trainer.export(folder / "model")
