@@ -396,7 +396,7 @@ def test_demonstrations_are_the_projects_own_but_for_the_pocket_model(tmp_path: 
     model = Thinker(LOOKED_UP)
     ask(model, demonstrations=file)
     shown = {each.demonstrations for each in model.greedy if each.task == "think"}
-    assert shown == {"Question: Who?\nSteps:\n{Alba} did.\nSo the final answer is Alba.\n\n"}
+    assert shown == {"Question: Who?\nSteps:\n- {Alba} did.\n- So the final answer is Alba.\n\n"}
     model = Thinker(LOOKED_UP)
     ask(model)
     assert {each.demonstrations for each in model.greedy} == {""}
@@ -409,7 +409,7 @@ def test_a_prompt_can_be_the_users_own() -> None:
         "answer_from_rationales": "{question} {rationales}",
     }
     ask(model, prompts=prompts, retrieval="never")
-    assert model.prompts == [f"Mine: {Q} none", f"{Q} {END}"]
+    assert model.prompts == [f"Mine: {Q} none", f"{Q} - {END}"]
 
 
 def test_the_presets_estimators_exist() -> None:

@@ -205,9 +205,10 @@ def test_a_server_is_shown_every_setting_with_bounds_description_and_the_changed
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_methods_settings_question_and_answer_are_described(name: str) -> None:
-    method = METHODS[name](
-        ScriptedChat([]), **({"retriever": Shelf()} if "retri" in name or name == "self_dc" else {})
-    )  # type: ignore[operator]
+    given: dict[str, Any] = {"retriever": Shelf()} if "retri" in name or name in ("self_dc", "seakr") else {}
+    if name == "seakr":
+        given |= {"estimator": "consistency", "query": "thought", "threshold": 0.5}
+    method = METHODS[name](ScriptedChat([]), **given)  # type: ignore[operator]
     context = method.get_context_jsonschema()
     assert all(field["description"] for field in context["properties"].values())
     assert method.get_input_jsonschema()["required"] == ["question"]
