@@ -12,8 +12,10 @@ from knowwhen.almanac.phrasing import phrasings
 from knowwhen.almanac.relations import RELATIONS
 from knowwhen.almanac.splits import split_of
 from knowwhen.almanac.world import TODAY, name_words
+from knowwhen.models.door import Door
 from knowwhen.models.transformers_chat import ChatTransformers
 from knowwhen.nodes import combine, decompose, read_passages
+from knowwhen.training import pocket
 from knowwhen.training.batches import COURSE, NO_LOSS, batches, encode
 from knowwhen.training.compared import Compared
 from knowwhen.training.confidence import OwnAnswer, stated_confidences
@@ -200,6 +202,29 @@ def test_an_exported_model_answers(tmp_path: Path) -> None:
     assert size <= 10_000_000
     answer = ChatTransformers(path=str(tmp_path / "model"), max_tokens=4).invoke("Who directed Velo Taray?")
     assert answer.usage_metadata["output_tokens"] >= 1
+
+
+def test_the_whole_training_goes_through_its_three_parts_and_stands_when_called_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = Plan(steps=1, tokens=512, warm_up=1)
+    monkeypatch.setattr(pocket, "CONFIDENCE_PLAN", short)
+    monkeypatch.setattr(pocket, "SURENESS_PLAN", short)
+    judged: list[Path] = []
+
+    def few(door: Door, seed: int) -> list[OwnAnswer]:
+        judged.append(Path(door.model.path))
+        return [OwnAnswer("Who?", "Velo Taray", 0.9, True), OwnAnswer("Who?", "Brisk Olan", 0.2, False)]
+
+    monkeypatch.setattr(pocket, "own_answers", few)
+    made = pocket.train_pocket(tmp_path, short, compiled=False)
+    assert made == tmp_path / "model" and (tmp_path / "loss.png").stat().st_size > 1000
+    assert judged == [tmp_path / "before-confidence", tmp_path / "confidence" / "model"]
+    weights = [tmp_path / part / "model.safetensors" for part in ("before-confidence", "model")]
+    assert weights[0].read_bytes() != weights[1].read_bytes()
+    first = weights[1].read_bytes()
+    pocket.train_pocket(tmp_path, short, compiled=False)
+    assert weights[1].read_bytes() == first
 
 
 def test_confidence_is_the_share_of_right_answers_among_those_as_probable() -> None:

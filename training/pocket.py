@@ -209,7 +209,7 @@ def train(
 
     Args:
         trainer: the model in training; its folder takes the state (`state.pt`) and the log (`log.jsonl`:
-            step, loss in nats, accuracy, rate, tokens a second, each over 50 steps).
+            step, loss in nats, accuracy, rate, tokens a second, each over 50 steps or what is left).
         course: what is taught when.
         stated: examples of stated confidence, if the course has them.
         report: called with each row of the log.
@@ -222,7 +222,7 @@ def train(
         loss, hit = trainer.learn(batch)
         losses.append(loss)
         hits.append(hit)
-        if trainer.step % 50 == 0:
+        if trainer.step % 50 == 0 or trainer.step == plan.steps:
             row = {
                 "step": trainer.step,
                 "loss": sum(losses) / len(losses),
