@@ -3,7 +3,8 @@
 "Which film is older, A or B?" over "A: 1990, B: 1985" takes three things, of which an answer rewards none
 alone: whose each year is, which of the two years is asked for, and that the one asked for is looked up among
 them. By answers alone the pocket model guessed between A and B through 38 million tokens. Taught the first
-at the years, half-way up, and the second at the end, one layer before the last, it has but to look up.
+at the years, half-way up, and the second at the end, one layer before the last, it knows both; the looking up
+it has not learnt yet (docs/pocket.md).
 """
 
 from transformers import PreTrainedTokenizerFast
