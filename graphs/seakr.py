@@ -16,10 +16,10 @@ from knowwhen.models.door import Door
 from knowwhen.models.pocket import is_pocket
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes import answer_from_knowledge, answer_from_rationales, think
-from knowwhen.nodes import demonstrations as worked
+from knowwhen.nodes import step_demonstrations as worked
 from knowwhen.nodes.begin_reasoning import begin_reasoning
 from knowwhen.nodes.choose_answer import choose_answer
-from knowwhen.nodes.demonstrations import Demonstration
+from knowwhen.nodes.demonstrations import demonstrations_of
 from knowwhen.nodes.gauge import Gauge
 from knowwhen.nodes.keep_step import keep_step
 from knowwhen.nodes.make_query import make_query
@@ -27,6 +27,7 @@ from knowwhen.nodes.reasoning import ReasoningSettings, ReasoningState, Way
 from knowwhen.nodes.rerank import rerank
 from knowwhen.nodes.retrieve import retrieve
 from knowwhen.nodes.settings import with_defaults
+from knowwhen.nodes.step_demonstrations import Demonstration
 from knowwhen.tools.resolve import RetrieverLike, resolve_retriever
 from knowwhen.uncertainty.embedding_gram import TextEncoder
 from knowwhen.uncertainty.judge import Judge
@@ -71,7 +72,7 @@ def seakr(
         retriever: a retriever, `almanac`, the folder of a built index, `wikipedia`, `tavily` or `google`.
         preset: the name of a threshold found on another model (`uncertainty.presets`); it warns.
         calibration: a file with the threshold of this model and estimator.
-        demonstrations: worked questions, or a file of them (`nodes/demonstrations.py`); None for the
+        demonstrations: worked questions, or a file of them (`nodes/step_demonstrations.py`); None for the
             package's own, which the pocket model goes without: it has learnt the form.
         judge: for an estimator that compares texts.
         encoder: for `embedding_gram`.
@@ -155,7 +156,7 @@ def on(state: ReasoningState) -> list[Way]:
 def _shown(door: Door, given: str | Path | Sequence[Demonstration] | None) -> str:
     if given is None:
         return worked.as_text(() if is_pocket(door.model) else worked.DEFAULT)
-    return worked.as_text(worked.read_demonstrations(given) if isinstance(given, str | Path) else given)
+    return worked.as_text(demonstrations_of(Demonstration, given))
 
 
 __getattr__ = served(seakr)  # `knowwhen.graphs.seakr:graph`, for langgraph.json

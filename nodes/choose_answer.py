@@ -42,6 +42,7 @@ def choose_answer(door: Door, settings: ReasoningSettings) -> Node:
                 passages=state["knowledge"],
                 answer=answer,
                 notes=[note for note in (state["halted"], thought["note"]) if note],
+                details={},
             )
         )
         return {
@@ -83,6 +84,7 @@ def _final_step(state: ReasoningState, id: str, name: str, final: Final) -> Step
         passages=state["knowledge"] if name == "from knowledge" else [],
         answer=final["answer"],
         notes=[note] if note else [],
+        details={},
     )
 
 

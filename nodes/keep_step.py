@@ -37,6 +37,7 @@ def keep_step(door: Door, settings: ReasoningSettings) -> Node:
             passages=passages,
             answer=kept["text"],
             notes=notes,
+            details={},
         )
         concluded = concludes(kept["text"])
         if now.hops == "many" and not halted and not concluded:

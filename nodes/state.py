@@ -7,7 +7,7 @@ channels, but for what parallel parts write, and a graph's first node is shown w
 import operator
 from collections.abc import Sequence
 from functools import reduce
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -32,6 +32,7 @@ class Step(TypedDict):
     passages: Annotated[list[Passage], Field(description="What was read, retrieved or generated")]
     answer: Annotated[str, Field(description="Its answer")]
     notes: Annotated[list[str], Field(description="What did not go as planned, and what was done")]
+    details: Annotated[dict[str, Any], Field(description="What else a method saw, such as its samples")]
 
 
 class Question(TypedDict):
@@ -59,6 +60,7 @@ class Answer(TypedDict, total=False):
 class Asked(Question, total=False):
     """A question and its place in the tree."""
 
+    as_asked: str  # with references to earlier answers, which the question has filled in
     id: str
     parent: str | None
     depth: int  # 0 for the question as asked
@@ -73,6 +75,7 @@ class State(Asked, Answer, total=False):
     parts: list[str]  # independent sub-questions
     part_outputs: Annotated[dict[str, Answer], operator.or_]  # by their ids
     notes: list[str]
+    details: dict[str, Any]
 
 
 def part_ids(state: State) -> list[str]:
@@ -97,7 +100,7 @@ def step_of(
     return Step(
         id=state.get("id", ROOT),
         parent=state.get("parent"),
-        question=state["question"],
+        question=state.get("as_asked", state["question"]),
         resolved=state["question"],
         route=route,
         score=state.get("confidence"),
@@ -105,4 +108,5 @@ def step_of(
         passages=list(passages),
         answer=answer,
         notes=noted(state, note),
+        details=state.get("details", {}),
     )

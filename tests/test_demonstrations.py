@@ -8,7 +8,8 @@ import pytest
 from knowwhen.graphs.seakr import seakr
 from knowwhen.models.errors import SettingsError
 from knowwhen.nodes.conclusion import concludes
-from knowwhen.nodes.demonstrations import DEFAULT, Demonstration, as_text, read_demonstrations
+from knowwhen.nodes.demonstrations import read_demonstrations
+from knowwhen.nodes.step_demonstrations import DEFAULT, Demonstration, as_text
 from knowwhen.nodes.think import as_prompt
 
 ALBA = {"question": "Who directed Karn?", "steps": ["Karn was directed by Alba."], "answer": "Alba"}
@@ -42,9 +43,9 @@ def test_demonstrations_stand_before_the_question_in_its_own_form() -> None:
 def test_a_file_holds_one_a_line(tmp_path: Path) -> None:
     odd = {**ALBA, "question": "What is {x} \u2028?", "steps": ["a", "b {0}"]}
     file = written(tmp_path, json.dumps(ALBA), "", "  ", json.dumps(odd, ensure_ascii=False), "")
-    assert read_demonstrations(file) == (Demonstration(**ALBA), Demonstration(**odd))
-    assert read_demonstrations(str(file))[1].steps == ("a", "b {0}")
-    assert read_demonstrations(written(tmp_path, "")) == ()
+    assert read_demonstrations(file, Demonstration) == (Demonstration(**ALBA), Demonstration(**odd))
+    assert read_demonstrations(str(file), Demonstration)[1].steps == ("a", "b {0}")
+    assert read_demonstrations(written(tmp_path, ""), Demonstration) == ()
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ def test_a_file_holds_one_a_line(tmp_path: Path) -> None:
 def test_a_bad_line_is_named(tmp_path: Path, line: str, words: str) -> None:
     file = written(tmp_path, json.dumps(ALBA), "", line)
     with pytest.raises(SettingsError) as refused:
-        read_demonstrations(file)
+        read_demonstrations(file, Demonstration)
     assert str(refused.value).startswith(f"{file}, line 3") and words in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -73,11 +74,11 @@ def test_a_bad_line_is_named(tmp_path: Path, line: str, words: str) -> None:
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     for file in (tmp_path / "none.jsonl", tmp_path):
         with pytest.raises(SettingsError, match="cannot be read") as refused:
-            read_demonstrations(file)
+            read_demonstrations(file, Demonstration)
         assert str(file) in str(refused.value)
     (tmp_path / "latin.jsonl").write_bytes("é".encode("latin-1"))
     with pytest.raises(SettingsError, match="cannot be read"):
-        read_demonstrations(tmp_path / "latin.jsonl")
+        read_demonstrations(tmp_path / "latin.jsonl", Demonstration)
 
 
 def test_the_pocket_model_is_shown_none(monkeypatch: pytest.MonkeyPatch) -> None:

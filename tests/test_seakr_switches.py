@@ -21,7 +21,7 @@ from knowwhen.models.chat_with_states import ChatWithStates
 from knowwhen.models.door import Door
 from knowwhen.models.errors import CapabilityError, SettingsError
 from knowwhen.models.evidence import Answer, HiddenStates, StatesAt
-from knowwhen.nodes.demonstrations import DEFAULT, as_text
+from knowwhen.nodes.step_demonstrations import DEFAULT, as_text
 from knowwhen.uncertainty.presets import PRESETS, Preset
 from knowwhen.uncertainty.resolve import NAMES, resolve_estimator
 
