@@ -3,6 +3,7 @@
 from knowwhen.graphs.chain_of_thought import chain_of_thought
 from knowwhen.graphs.direct import direct
 from knowwhen.graphs.generate_then_read import generate_then_read
+from knowwhen.graphs.keqa import keqa
 from knowwhen.graphs.method import Method
 from knowwhen.graphs.retrieve_then_read import retrieve_then_read
 from knowwhen.graphs.seakr import seakr
@@ -14,6 +15,7 @@ METHODS = {
     "generate_then_read": generate_then_read,
     "retrieve_then_read": retrieve_then_read,
     "self_dc": self_dc,
+    "keqa": keqa,
     "seakr": seakr,
 }
 
@@ -23,6 +25,7 @@ __all__ = [
     "chain_of_thought",
     "direct",
     "generate_then_read",
+    "keqa",
     "retrieve_then_read",
     "seakr",
     "self_dc",

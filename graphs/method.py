@@ -28,9 +28,9 @@ def begin(
     )
 
 
-def add_first(graph: Builder, name: str, node: Node) -> None:
+def add_first(graph: Builder, name: str, node: Node, input_schema: type[Asked] = Asked) -> None:
     """Add the node that a graph begins with, which sees nothing of an earlier question in the same thread."""
-    graph.add_node(name, cast("Any", node), input_schema=Asked)
+    graph.add_node(name, cast("Any", node), input_schema=input_schema)
 
 
 def served(method: Callable[[], Method]) -> Callable[[str], Method]:

@@ -6,6 +6,7 @@ one whose quizzes cannot be read.
 
 from collections import Counter
 
+from knowwhen.models.cost import NO_COST, Cost
 from knowwhen.models.door import Door
 from knowwhen.models.faults import shortened
 from knowwhen.nodes.listing import bare, listed
@@ -61,25 +62,31 @@ def make_quizzes(door: Door, settings: QuizSettings, prompt: str = PROMPT, demon
     def make_quizzes(state: QuizzesState) -> Update:
         now = settings.of_this_run()
         if not now.quizzes:
-            return _own(state)
+            return _own(state, None, NO_COST)
         reply = door.ask(
             prompt.format(question=state["question"], demonstrations=demonstrations), **now.sampling()
         )
         quizzes = read_quizzes(reply.text)
         reason = why_not(state["question"], quizzes, reply.text)
         if reason or len(quizzes) == 1:
-            note = f"not divided, {reason}: asked whole" if reason else None
-            return _own(state) | {"notes": noted(state, note), "cost": spent(state, reply.cost)}
+            return _own(state, f"not divided, {reason}: asked whole" if reason else None, reply.cost)
         report_progress(state, "decompose", None)
         return {
             "route": "decompose",
             "quizzes": [Quiz(number=number, quiz=quiz, answer=None) for number, quiz in quizzes.items()],
             "rounds": rounds(quizzes),
+            "notes": [],
             "cost": spent(state, reply.cost),
         }
 
     return as_node(door, make_quizzes)
 
 
-def _own(state: QuizzesState) -> Update:
-    return {"quizzes": [Quiz(number=1, quiz=state["question"], answer=None)], "rounds": [[1]]}
+def _own(state: QuizzesState, note: str | None, cost: Cost) -> Update:
+    """The question as its own quiz."""
+    return {
+        "quizzes": [Quiz(number=1, quiz=state["question"], answer=None)],
+        "rounds": [[1]],
+        "notes": noted(state, note),
+        "cost": spent(state, cost),
+    }

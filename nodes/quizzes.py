@@ -40,6 +40,7 @@ class QuizState(AskedQuiz, State, total=False):
     """One quiz on its way to an answer."""
 
     consistent: str | None  # A_c, the answer of the largest cluster; None: there is no cluster
+    extract: bool  # whether the passages kept are to be shortened
 
 
 def quiz_id(state: QuizzesState, number: int) -> str:

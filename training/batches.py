@@ -12,7 +12,7 @@ from knowwhen.training.examples import Example, Examples
 from knowwhen.training.subjects import NOTHING, Subjects
 from knowwhen.training.tokenizer import ASSISTANT, END, USER
 
-LENGTHS = (32, 64, 128, 192, 256, 320)  # few, so that the compiled model meets few shapes
+LENGTHS = (32, 64, 128, 192, 256, 320, 448, 1024)  # few, so that the compiled model meets few shapes
 NO_LOSS = -100
 
 
@@ -94,6 +94,20 @@ SURENESS_COURSE = Course(
         "compare": (20, 20, 20),
         "conclude": (15, 15, 15),
         "confidence": (350, 350, 350),
+    }
+)
+# What KEQA needs; and so much of strangers that the model is no longer sure of them.
+QUIZ_COURSE = Course(
+    {
+        **{task: (shares[-1],) * 3 for task, shares in SURENESS_COURSE.shares.items()},
+        "read": (70, 70, 70),
+        "confidence": (250, 250, 250),
+        "quizzes": (60, 60, 60),
+        "same_answer": (60, 60, 60),
+        "utility": (70, 70, 70),
+        "extraction": (25, 25, 25),
+        "summary": (60, 60, 60),
+        "stranger": (160, 160, 160),
     }
 )
 

@@ -10,14 +10,14 @@ it does not learn if other questions follow.
 
 import random
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
-from knowwhen.almanac.passages import AlmanacPassage, entity_passage, state
+from knowwhen.almanac.passages import AlmanacPassage, corpus, entity_passage, state
 from knowwhen.almanac.phrasing import ask
 from knowwhen.almanac.questions import KINDS, AlmanacQuestion, Asker
 from knowwhen.almanac.rationales import rationales
 from knowwhen.almanac.splits import facts_of
-from knowwhen.almanac.world import TODAY, Fact, World, default_world, make_world, retold
+from knowwhen.almanac.world import TODAY, Entity, Fact, World, default_world, make_world, retold
 from knowwhen.nodes import (
     answer_directly,
     answer_from_knowledge,
@@ -30,6 +30,7 @@ from knowwhen.nodes import (
     think_step_by_step,
 )
 from knowwhen.tools.passage import Passage
+from knowwhen.training import quiz_examples
 
 # What the user says and what the model answers; a third string is a part of the answer that is not learnt.
 Turn = tuple[str | None, str] | tuple[str | None, str, str]
@@ -82,13 +83,44 @@ class Examples:
         self.elsewhere = self._fresh()
 
     def _fresh(self) -> Asker:
-        if self.rng.random() < RETOLD:
+        self.remembered = self.rng.random() < RETOLD  # whether the names there are of the default world
+        if self.remembered:
             return Asker(_retold(self.rng.randrange(RETELLINGS)), self.rng, None, self.held_out)
         return Asker(make_world(self.rng.getrandbits(40), SMALL_WORLD), self.rng, None, self.held_out)
 
     def turn_page(self) -> None:
         """Go on in another random world, or in the default one with all its facts changed."""
         self.elsewhere = self._fresh()
+        for name in ("corpus", "telling"):
+            self.__dict__.pop(name, None)
+
+    @cached_property
+    def corpus(self) -> list[AlmanacPassage]:
+        """All passages of the world at hand, old editions and rumours too."""
+        return list(corpus(self.elsewhere.world))
+
+    @cached_property
+    def telling(self) -> dict[tuple[str, str], list[AlmanacPassage]]:
+        """By fact the passages that hold it, its subject's own first."""
+        telling: dict[tuple[str, str], list[AlmanacPassage]] = {}
+        for told in self.corpus:
+            for key in told.states:
+                telling.setdefault(key, []).append(told)
+        for key, passages in telling.items():
+            passages.sort(key=lambda told: told.id != key[0])
+        return telling
+
+    def same_kind(self, entity: Entity) -> set[str]:
+        """The ids of the world's entities of a kind."""
+        return {e.id for e in self.elsewhere.world.entities.values() if e.kind == entity.kind}
+
+    def any_question(self) -> AlmanacQuestion:
+        """A question about the world at hand, every other one of a single fact."""
+        return self._any(self.elsewhere, self.elsewhere)
+
+    def compositional(self) -> AlmanacQuestion:
+        """A question about the world at hand that needs several facts."""
+        return self._compositional(self.elsewhere)
 
     @cached_property
     def tasks(self) -> dict[str, Callable[[], Example]]:
@@ -116,6 +148,17 @@ class Examples:
             "conclude": self.conclude,
             "order": self.order,
             "confidence": self.confidence,
+            **{
+                task.__name__: partial(task, self)
+                for task in (
+                    quiz_examples.quizzes,
+                    quiz_examples.same_answer,
+                    quiz_examples.utility,
+                    quiz_examples.extraction,
+                    quiz_examples.summary,
+                    quiz_examples.stranger,
+                )
+            },
         }
 
     # What the model remembers: the default world before its cut-off.

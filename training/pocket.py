@@ -24,6 +24,7 @@ from knowwhen.training.batches import (
     CONFIDENCE_COURSE,
     COURSE,
     NO_LOSS,
+    QUIZ_COURSE,
     SURENESS_COURSE,
     Batch,
     Course,
@@ -58,6 +59,7 @@ class Plan:
 
 CONFIDENCE_PLAN = Plan(steps=3_000, rate=1.5e-3, warm_up=20, decay=1.0, seed=2)
 SURENESS_PLAN = Plan(steps=1_500, rate=1e-3, warm_up=20, decay=1.0, seed=3)
+QUIZ_PLAN = Plan(steps=3_500, rate=1.5e-3, warm_up=20, decay=1.0, seed=4)
 
 
 def pocket_config(vocabulary: int) -> LlamaConfig:
@@ -261,8 +263,12 @@ def train_pocket(
     train(trainer, COURSE, report=report)
     written = trainer.export(folder / "before-confidence")
     logs = {"course": folder / "log.jsonl"}
-    # Twice: what is learnt with the first stated confidences changes how often the model is right.
-    parts = (("confidence", CONFIDENCE_PLAN, CONFIDENCE_COURSE), ("sureness", SURENESS_PLAN, SURENESS_COURSE))
+    # Each time anew: what is learnt with stated confidences changes how often the model is right.
+    parts = (
+        ("confidence", CONFIDENCE_PLAN, CONFIDENCE_COURSE),
+        ("sureness", SURENESS_PLAN, SURENESS_COURSE),
+        ("quizzes", QUIZ_PLAN, QUIZ_COURSE),
+    )
     for name, part, course in parts:
         door = Door(ChatTransformers(path=str(written)))
         stated = stated_confidences(own_answers(door, part.seed))

@@ -1,0 +1,170 @@
+"""KEQA: quiz the model on each fact that a question needs, look up what it fails, read only what helps.
+
+The graph is Figure 2. Quizzes are asked as soon as those that they refer to are answered, all at once; each
+is a graph of its own: assessed by how well its answers agree and, if they do not, retrieved, picked and read.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from langgraph.graph import END, START
+from langgraph.types import Send
+
+from knowwhen.graphs.method import Method, ModelLike, add_first, begin, served, with_prompts
+from knowwhen.models.capability import Capability, require
+from knowwhen.models.door import Door
+from knowwhen.models.pocket import is_pocket
+from knowwhen.models.resolve import resolve_model
+from knowwhen.nodes import (
+    assess,
+    extract_sentences,
+    make_quizzes,
+    pick,
+    quiz_demonstrations,
+    read_passages,
+    summarise,
+)
+from knowwhen.nodes.answer_directly import PROMPT as DIRECT_PROMPT
+from knowwhen.nodes.demonstrations import demonstrations_of
+from knowwhen.nodes.fall_back import fall_back
+from knowwhen.nodes.gather_answers import each_ready_quiz, gather_answers
+from knowwhen.nodes.quiz_demonstrations import QuizDemonstration
+from knowwhen.nodes.quizzes import AskedQuiz, QuizSettings, QuizState, QuizzesState, own_quiz
+from knowwhen.nodes.retrieve import retrieve
+from knowwhen.nodes.settings import with_defaults
+from knowwhen.nodes.solve import solve
+from knowwhen.tools.reference import UtilityReference
+from knowwhen.tools.resolve import RetrieverLike, resolve_retriever
+from knowwhen.uncertainty.judge import Judge
+from knowwhen.uncertainty.judges import resolve_judge
+
+PROMPTS = {
+    "make_quizzes": make_quizzes.PROMPT,
+    "assess": assess.PROMPT,
+    "pick": pick.PROMPT,
+    "extract_sentences": extract_sentences.PROMPT,
+    "read_passages": read_passages.PROMPT,
+    "answer_directly": DIRECT_PROMPT,  # a quiz without a passage and without answers that agree
+    "summarise": summarise.PROMPT,
+}
+
+
+class KEQASettings(QuizSettings, assess.AssessmentSettings, pick.PickingSettings):
+    """The settings of KEQA; their defaults are the paper's (section 4.1), which is silent on temperatures."""
+
+
+def keqa(
+    model: ModelLike = "pocket",
+    retriever: RetrieverLike = "almanac",
+    *,
+    judge: Judge | str = "model",
+    picker: ModelLike | None = None,
+    reference: UtilityReference | str | Path | None = None,
+    demonstrations: str | Path | Sequence[QuizDemonstration] | None = None,
+    prompts: Mapping[str, str] | None = None,
+    max_concurrency: int = 16,
+    **settings: Any,
+) -> Method:
+    """Build KEQA (KEQA, section 3, Algorithm 2).
+
+    Args:
+        model: a chat model, `pocket`, `transformers:<folder or hub id>` or any string that LangChain knows.
+        retriever: a retriever, `almanac`, the folder of a built index, `wikipedia`, `tavily` or `google`.
+        judge: D_s, which says whether two answers mean the same: `model` (the model itself), `match` (normal
+            forms alone), `nli:<folder or hub id>` of a cross-encoder, another model, or any `Judge`.
+        picker: D_u, which says whether a passage helps; None for the model itself.
+        reference: R, passages whose utility is known: the folder that `knowwhen train reference` has made;
+            None for the package's own, which belongs to the pocket model.
+        demonstrations: questions with their quizzes, or a file of them (`nodes/quiz_demonstrations.py`); None
+            for the package's own, which the pocket model goes without: it has learnt the form.
+        prompts: the user's own, by name: the keys of `PROMPTS`.
+        max_concurrency: model requests in flight at once, over all quizzes and all questions.
+        settings: fields of `KEQASettings`.
+
+    Raises:
+        CapabilityError: the model does not draw several samples in one request, which assessing needs.
+        SettingsError: a setting or prompt is out of its range, or there is no reference set to show from.
+        ModelError: a model cannot be had.
+        RetrievalError: the index or the reference set cannot be had.
+    """
+    defaults = with_defaults(KEQASettings, settings)()
+    wording = with_prompts(PROMPTS, prompts)
+    asked_by = "keqa's assessment of quizzes"
+    door = Door(
+        resolve_model(model), resolve_retriever(retriever), asked_by=asked_by, max_concurrency=max_concurrency
+    )
+    if defaults.assess:
+        require(door.model, [Capability.SAMPLES], asked_by, "pass assess=False to look every quiz up")
+    u_door = door if picker is None else Door(resolve_model(picker), max_concurrency=max_concurrency)
+
+    reference = pick.reference_for(u_door.model, defaults, reference)
+    own = () if is_pocket(door.model) else quiz_demonstrations.DEFAULT
+    worked = demonstrations_of(QuizDemonstration, own if demonstrations is None else demonstrations)
+
+    quiz = begin(defaults, AskedQuiz, QuizState)
+    add_first(
+        quiz,
+        "assess",
+        assess.assess(door, defaults, resolve_judge(judge, door), wording["assess"]),
+        AskedQuiz,
+    )
+    quiz.add_node("retrieve", retrieve(door, defaults))
+    quiz.add_node("pick", pick.pick(u_door, defaults, reference, wording["pick"]))
+    quiz.add_node(
+        "extract_sentences",
+        extract_sentences.extract_sentences(door, defaults, wording["extract_sentences"]),
+    )
+    quiz.add_node(
+        "read_passages",
+        read_passages.read_passages(door, defaults, wording["read_passages"], wording["answer_directly"]),
+    )
+    quiz.add_node("fall_back", fall_back(door))
+    quiz.add_edge(START, "assess")
+    quiz.add_conditional_edges("assess", by_consistency, {"known": END, "unknown": "retrieve"})
+    quiz.add_edge("retrieve", "pick")
+    quiz.add_conditional_edges(
+        "pick",
+        by_what_is_kept,
+        {"read": "read_passages", "extract": "extract_sentences", "none kept": "fall_back"},
+    )
+    quiz.add_edge("extract_sentences", "read_passages")
+    quiz.add_edge("read_passages", END)
+    quiz.add_edge("fall_back", END)
+
+    graph = begin(defaults, state=QuizzesState)
+    shown = quiz_demonstrations.as_text(worked)
+    add_first(
+        graph, "make_quizzes", make_quizzes.make_quizzes(door, defaults, wording["make_quizzes"], shown)
+    )
+    graph.add_node("answer_quiz", solve(quiz.compile(name="answer_quiz")))
+    graph.add_node("gather_answers", gather_answers(door))
+    graph.add_node("summarise", summarise.summarise(door, defaults, wording["summarise"]))
+    graph.add_edge(START, "make_quizzes")
+    graph.add_conditional_edges("make_quizzes", each_ready_quiz, ["answer_quiz"])
+    graph.add_edge("answer_quiz", "gather_answers")
+    graph.add_conditional_edges("gather_answers", on, ["answer_quiz", "summarise", END])
+    graph.add_edge("summarise", END)
+    return graph.compile(name="keqa")
+
+
+def by_consistency(state: QuizState) -> Literal["known", "unknown"]:
+    """Whether the model knows the quiz."""
+    return "known" if state["route"] == "confident" else "unknown"
+
+
+def by_what_is_kept(state: QuizState) -> Literal["read", "extract", "none kept"]:
+    """What is done with the passages that help; what without any."""
+    if not state["passages"]:
+        return "none kept" if state["consistent"] is not None else "read"  # as if asked directly
+    return "extract" if state["extract"] else "read"
+
+
+def on(state: QuizzesState) -> list[Send] | str:
+    """The next round of quizzes, or the summary of all; none if the question was its own quiz."""
+    if state["rounds"]:
+        return each_ready_quiz(state)
+    return END if own_quiz(state) else "summarise"
+
+
+__getattr__ = served(keqa)  # `knowwhen.graphs.keqa:graph`, for langgraph.json

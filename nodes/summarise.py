@@ -1,0 +1,51 @@
+"""Summary: explanation and answer from all quizzes and their answers (KEQA, section 3.4, Summ)."""
+
+from itertools import chain
+
+from knowwhen.models.door import Door
+from knowwhen.nodes.combine import as_pairs
+from knowwhen.nodes.conclusion import plain, without_mark
+from knowwhen.nodes.node import Node, Update, as_node
+from knowwhen.nodes.quizzes import QuizzesState, quiz_id
+from knowwhen.nodes.references import filled_in
+from knowwhen.nodes.settings import Settings
+from knowwhen.nodes.state import spent, step_of
+from knowwhen.nodes.think_step_by_step import read_thought
+
+PROMPT = """\
+Question: {question}
+These smaller questions have been answered:
+{pairs}
+Explain in a few sentences what follows, then write "So the final answer is" and the answer in a few words.
+Question: {question}
+Explanation:"""
+
+
+def summarise(door: Door, settings: Settings, prompt: str = PROMPT) -> Node:
+    """The node that answers a question from its quizzes; without a marked answer the last line is it."""
+
+    def summarise(state: QuizzesState) -> Update:
+        quizzes = state["quizzes"]
+        answers = {quiz["number"]: quiz["answer"] or "" for quiz in quizzes}
+        resolved = [filled_in(quiz["quiz"], answers) for quiz in quizzes]
+        pairs = as_pairs(resolved, [answers[quiz["number"]] or "unknown" for quiz in quizzes])
+        reply = door.ask(
+            prompt.format(question=state["question"], pairs=pairs), **settings.of_this_run().sampling()
+        )
+        text = plain(reply.text.strip())
+        answer = read_thought(text)
+        if answer is None:  # a mark with nothing behind it is a reply cut off
+            answer = without_mark(text.split("\n")[-1])
+        outputs = [state["part_outputs"][quiz_id(state, quiz["number"])] for quiz in quizzes]
+        return {
+            "answer": answer,
+            "explanation": text,
+            "confidence": None,
+            "steps": [
+                *chain.from_iterable(output["steps"] for output in outputs),
+                step_of(state, "decompose", answer),
+            ],
+            "cost": spent(state, reply.cost),
+        }
+
+    return as_node(door, summarise)
