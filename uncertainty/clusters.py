@@ -3,7 +3,8 @@
 Each answer is compared with the first member of each cluster and joins the first that it matches, or begins
 one. Answers of one normal form match without being judged; a judge is asked about the others, all that remain
 against one cluster at a time, which are the comparisons of the algorithm in fewer requests. Answers that say
-that the model does not know form no cluster.
+that the model does not know form no cluster. Where only the largest cluster counts, `largest_cluster` asks
+less.
 """
 
 from collections.abc import Sequence
@@ -31,11 +32,6 @@ class Clusters:
     judged: int
     cost: Cost
 
-    @property
-    def largest(self) -> tuple[int, ...]:
-        """The largest cluster, the first of several; empty if every answer says nothing."""
-        return max(self.members, key=len, default=())
-
 
 def clustered(prompt: str, answers: Sequence[str], judge: Judge | None = None) -> Clusters:
     """Put the answers to one prompt together by meaning.
@@ -45,12 +41,7 @@ def clustered(prompt: str, answers: Sequence[str], judge: Judge | None = None) -
         answers: in the order drawn.
         judge: of answers whose normal forms differ; None: those differ.
     """
-    unknown = tuple(at for at, answer in enumerate(answers) if means_unknown(answer))
-    forms: dict[str, list[int]] = {}
-    for at, answer in enumerate(answers):
-        if at not in unknown:
-            forms.setdefault(normal_form(answer), []).append(at)
-    groups = list(forms.values())
+    groups, unknown = by_normal_form(answers)
     if judge is None:
         return Clusters(tuple(map(tuple, groups)), unknown, 0, NO_COST)
     members, judged = [], 0
@@ -66,3 +57,13 @@ def clustered(prompt: str, answers: Sequence[str], judge: Judge | None = None) -
         judged += len(pairs)
         cost = add_costs(cost, verdict.cost) if verdict else cost
     return Clusters(tuple(members), unknown, judged, cost)
+
+
+def by_normal_form(answers: Sequence[str]) -> tuple[list[list[int]], tuple[int, ...]]:
+    """The places of answers that are the same unjudged, in the order of their first, and of unknown ones."""
+    unknown = tuple(at for at, answer in enumerate(answers) if means_unknown(answer))
+    forms: dict[str, list[int]] = {}
+    for at, answer in enumerate(answers):
+        if at not in unknown:
+            forms.setdefault(normal_form(answer), []).append(at)
+    return list(forms.values()), unknown

@@ -2,17 +2,18 @@
 
 Formula: T_c = |largest cluster| / k, of clusters of answers that mean the same; answers that say that the
 model does not know form no cluster and count in k. Range: [0, 1]; higher is surer. Needs: the texts of k
-samples. Cost: k samples, and the judge's calls if there is one: none for equal normal forms, at most
-k (k − 1)/2. Source: KEQA, section 3.3 and Algorithm 1 (k = 5, known from T_c ≥ 0.8 on).
+samples. Cost: k samples, and one batch of the judge's calls if there is one: none for equal normal forms nor
+where the largest cluster is settled, at most k (k − 1)/2. Source: KEQA, section 3.3 and Algorithm 1 (k = 5,
+known from T_c ≥ 0.8 on).
 """
 
 from dataclasses import dataclass
 from typing import ClassVar
 
 from knowwhen.models.evidence import Evidence
-from knowwhen.uncertainty.clusters import clustered
 from knowwhen.uncertainty.estimator import Estimator, Needs, at_least_two
 from knowwhen.uncertainty.judge import Judge
+from knowwhen.uncertainty.largest_cluster import largest_cluster
 from knowwhen.uncertainty.reading import sampled_answers
 from knowwhen.uncertainty.score import Kind, Score, Setting
 
@@ -48,11 +49,13 @@ class Consistency(Estimator):
     def score(self, evidence: Evidence) -> Score:
         """T_c of the evidence's samples; the diagnostics hold the answer A_c of the largest cluster."""
         texts = [sample.text for sample in sampled_answers(evidence, self.k, self.name)]
-        found = clustered(evidence.prompt, texts, self.judge)
+        found = largest_cluster(evidence.prompt, texts, self.judge)
         diagnostics = {
-            "answer": texts[found.largest[0]] if found.largest else None,
-            "clusters": [list(cluster) for cluster in found.members],
+            "answer": found.answer,
+            "clusters": [list(cluster) for cluster in found.clusters],
             "unknown": len(found.unknown),
             "judged": found.judged,
+            "saved": found.saved,
+            "unread": found.unread,
         }
-        return self._scored(len(found.largest) / self.k, diagnostics, cost=found.cost)
+        return self._scored(found.consistency, diagnostics, cost=found.cost)
