@@ -36,7 +36,7 @@ def extract_sentences(door: Door, settings: Settings, prompt: str = PROMPT) -> N
     def extract_sentences(state: QuizState) -> Update:
         now, question = settings.of_this_run(), state["question"]
         asked = [as_prompt(question, passage, prompt) for passage in state["passages"]]
-        replies = door.sample(asked, 0, **(now.sampling() | {"temperature": 1.0}))
+        replies = door.sample(asked, 0, max_tokens=now.max_tokens)  # greedy, all at once
         texts = [each.greedy.text if each.greedy else "" for each in replies]
         return {
             "passages": [

@@ -94,7 +94,7 @@ def pick(
         if not now.pick or not found:
             return {"extract": now.extract}
         asked = [conversation(state["question"], passage, now) for passage in found]
-        replies = door.sample(asked, 0, **(now.sampling() | {"temperature": 1.0, "max_tokens": 8}))
+        replies = door.sample(asked, 0, max_tokens=8)  # greedy, all at once
         said = [says(each.greedy.text if each.greedy else "") for each in replies]
         neither = sum(each is None for each in said)
         kept = [passage for passage, word in zip(found, said, strict=True) if word == "yes"]

@@ -204,12 +204,13 @@ def test_an_exported_model_answers(tmp_path: Path) -> None:
     assert answer.usage_metadata["output_tokens"] >= 1
 
 
-def test_the_whole_training_goes_through_its_three_parts_and_stands_when_called_again(
+def test_the_whole_training_goes_through_its_parts_and_stands_when_called_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     short = Plan(steps=1, tokens=512, warm_up=1)
     monkeypatch.setattr(pocket, "CONFIDENCE_PLAN", short)
     monkeypatch.setattr(pocket, "SURENESS_PLAN", short)
+    monkeypatch.setattr(pocket, "QUIZ_PLAN", short)
     judged: list[Path] = []
 
     def few(door: Door, seed: int) -> list[OwnAnswer]:
@@ -219,7 +220,8 @@ def test_the_whole_training_goes_through_its_three_parts_and_stands_when_called_
     monkeypatch.setattr(pocket, "own_answers", few)
     made = pocket.train_pocket(tmp_path, short, compiled=False)
     assert made == tmp_path / "model" and (tmp_path / "loss.png").stat().st_size > 1000
-    assert judged == [tmp_path / "before-confidence", tmp_path / "confidence" / "model"]
+    parts = ("before-confidence", "confidence/model", "sureness/model")
+    assert judged == [tmp_path / part for part in parts]
     weights = [tmp_path / part / "model.safetensors" for part in ("before-confidence", "model")]
     assert weights[0].read_bytes() != weights[1].read_bytes()
     first = weights[1].read_bytes()

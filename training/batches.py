@@ -101,13 +101,13 @@ QUIZ_COURSE = Course(
     {
         **{task: (shares[-1],) * 3 for task, shares in SURENESS_COURSE.shares.items()},
         "read": (70, 70, 70),
-        "confidence": (250, 250, 250),
-        "quizzes": (60, 60, 60),
-        "same_answer": (60, 60, 60),
-        "utility": (70, 70, 70),
-        "extraction": (25, 25, 25),
-        "summary": (60, 60, 60),
-        "stranger": (160, 160, 160),
+        "confidence": (200, 200, 200),
+        "quizzes": (70, 70, 70),
+        "same_answer": (200, 200, 200),
+        "utility": (160, 160, 160),
+        "extraction": (50, 50, 50),
+        "summary": (80, 80, 80),
+        "stranger": (120, 120, 120),
     }
 )
 

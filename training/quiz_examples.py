@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from knowwhen.training.examples import Example, Examples, Turn
 
 HELPFUL = 0.45  # of the passages shown
-SHOWN = (0, 0, 0, 1, 2, 3, 8)  # labelled passages before the one to judge, as often as they stand here
+SHOWN = (0, 0, 0, 0, 1, 1, 2, 3, 8)  # labelled passages before the one to judge, as often as they stand here
 
 
 def quizzes(examples: "Examples") -> "Example":
@@ -43,7 +43,7 @@ def same_answer(examples: "Examples") -> "Example":
     same = rng.random() < 0.5
     pair = [fact.object, _said_again(examples, fact) if same else _another(examples, fact)]
     rng.shuffle(pair)
-    asked = answer_directly.PROMPT.format(question=quiz) if rng.random() < 0.3 else quiz
+    asked = answer_directly.PROMPT.format(question=quiz) if rng.random() < 0.15 else quiz
     prompt = judge.PROMPT.format(prompt=asked, first=pair[0], second=pair[1])
     return ((prompt, "yes" if same else "no"),)
 
@@ -51,7 +51,7 @@ def same_answer(examples: "Examples") -> "Example":
 def _said_again(examples: "Examples", fact: Fact) -> str:
     first, *_, last = [*fact.object.split(), *fact.object.split()]
     year = BY_NAME[fact.relation].object == "year"
-    ways = [fact.object, fact.object.lower(), f"It is {fact.object}.", state_plainly(fact)]
+    ways = [f"It is {fact.object}.", state_plainly(fact)]
     ways += [f"in {fact.object}", f"In the year {fact.object}"] if year else [first, last]
     return examples.rng.choice(ways)
 
@@ -144,7 +144,8 @@ def stranger(examples: "Examples") -> "Example":
     if examples.remembered:
         examples.turn_page()
         return examples.direct()
-    fact = examples.rng.choice(examples.elsewhere.facts)
+    own = examples.own.by_name  # a name of one word may be somebody's there, too
+    fact = examples.rng.choice([f for f in examples.elsewhere.facts if f.subject.name not in own])
     quiz = ask(fact.relation, fact.subject.name, examples.rng, examples.held_out)
     return ((answer_directly.PROMPT.format(question=quiz), fact.object),)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from transformers import PreTrainedTokenizerFast
 
-from knowwhen.training.tokenizer import ASSISTANT
+from knowwhen.training.tokenizer import ASSISTANT, USER
 
 NOTHING = -100  # no subject to learn
 
@@ -24,8 +24,8 @@ class Subjects:
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerFast) -> None:
-        marks = ("Ċ", "[", ":", ASSISTANT)
-        self.line_end, self.bracket, self.colon, self.assistant = (
+        marks = ("Ċ", "[", ":", USER, ASSISTANT)
+        self.line_end, self.bracket, self.colon, self.user, self.assistant = (
             tokenizer.convert_tokens_to_ids(mark) for mark in marks
         )
 
@@ -33,16 +33,20 @@ class Subjects:
         """For each token the last word of the title it stands under, or of what was asked about.
 
         Args:
-            ids: a talk's tokens, the user's turn first.
+            ids: a talk's tokens, the user's turn first; each turn is looked at for itself.
 
         Returns:
             A token id each, of the talk's length; `NOTHING` where there is no subject.
         """
         subjects = [NOTHING] * len(ids)
-        if self.assistant not in ids:
-            return subjects
-        end = ids.index(self.assistant)
-        lines = list(self._lines(ids, end))
+        begins = [0, *(i for i, token in enumerate(ids) if token == self.user and i)]
+        for begin, behind in zip(begins, [*begins[1:], len(ids)], strict=True):
+            if self.assistant in ids[begin:behind]:
+                self._of_turn(ids, begin, ids.index(self.assistant, begin), subjects)
+        return subjects
+
+    def _of_turn(self, ids: list[int], begin: int, end: int, subjects: list[int]) -> None:
+        lines = list(self._lines(ids, begin, end))
         question = ids[slice(*lines[0])]
         for first, last in lines:
             title = self._title(ids[first:last])
@@ -52,11 +56,9 @@ class Subjects:
             subjects[behind:last] = [title[-1]] * (last - behind)
             if _place(title, question) is not None:
                 self._behind_the_question(ids, lines[-2:], end, title, subjects)
-        return subjects
 
-    def _lines(self, ids: list[int], end: int) -> Iterator[tuple[int, int]]:
-        first = 0
-        for i in range(end):
+    def _lines(self, ids: list[int], first: int, end: int) -> Iterator[tuple[int, int]]:
+        for i in range(first, end):
             if ids[i] == self.line_end:
                 yield first, i
                 first = i + 1
