@@ -2,7 +2,8 @@
 
 import random
 import shutil
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -80,16 +81,27 @@ def test_a_reply_is_read_by_its_first_word_or_its_last_behind_a_colon(reply: str
     assert (judged.alike, judged.unread) == ((float(said is True),), int(said is None))
 
 
+def two_at_once(reply: Callable[[str], str]) -> Callable[[str], str]:
+    """A script that replies to nobody before another one asks, and fails if none does."""
+    together = threading.Barrier(2, timeout=60)
+
+    def script(prompt: str) -> str:
+        together.wait()
+        return reply(prompt)
+
+    return script
+
+
 def by_first_answer(prompt: str) -> str:
     return "yes" if "answered: Thevin\n" in prompt or "answered: Wedo\n" in prompt else "no"
 
 
 @pytest.mark.parametrize("reports", [TEXT_ONLY, TEXT_ONLY | {Capability.SAMPLES, Capability.LOGPROBS}])
 def test_all_pairs_are_asked_at_once_of_a_model_that_only_writes(reports: frozenset[Capability]) -> None:
-    chat = ScriptedChat(by_first_answer, reports=reports, delay=0.05)
-    judged = ModelJudge(Door(chat, max_concurrency=3))("Who directed it?", PAIRS)
+    chat = ScriptedChat(two_at_once(by_first_answer), reports=reports, delay=0.01)
+    judged = ModelJudge(Door(chat, max_concurrency=2))("Who directed it?", PAIRS)
     assert judged.alike == (0.0, 1.0, 0.0, 1.0)
-    assert chat.most_in_flight == 3
+    assert chat.most_in_flight == 2
     spent = sum(len(prompt.split()) for prompt in chat.prompts)
     assert judged.cost == {
         **NO_COST, "model_calls": 4, "sequences": 4, "input_tokens": spent, "output_tokens": 4
@@ -359,7 +371,7 @@ def test_another_model_judges_through_a_door_of_its_own(tiny_llama: Path) -> Non
     judge = resolve_judge(f"transformers:{tiny_llama}", Door(asked))
     assert judge("q", [("Kleko", "Zon")]).cost["model_calls"] == 1 and asked.prompts == []
     assert judge.name == f"ChatTransformers ({tiny_llama})"
-    other = ScriptedChat(["yes"] * 20, delay=0.02)
+    other = ScriptedChat(two_at_once(lambda prompt: "yes"), delay=0.02)
     same = resolve_judge(other, Door(asked, max_concurrency=2))
     assert same("q", PAIRS * 2).alike == (1.0,) * 8
     assert other.most_in_flight == 2

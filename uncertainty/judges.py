@@ -16,7 +16,7 @@ def resolve_judge(judge: Judge | ModelLike, door: Door) -> Judge:
     """A judge as it is, or the one that a string names.
 
     - `model`: the door's own model, asked whether two answers say the same, through this door.
-    - `match`: nobody is asked; normal forms are compared, and dates as far as both say them.
+    - `match`: nobody is asked; normal forms are compared, and a date is itself in less detail.
     - `nli:<folder or hub id>`: a cross-encoder for natural language inference.
     - any other string, or a chat model: that model, as `resolve_model` takes it, asked as `model` is, through
       a door of its own with the same bounds.
