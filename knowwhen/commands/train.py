@@ -1,16 +1,22 @@
-"""`knowwhen train`: the models that the package makes itself."""
+"""`knowwhen train`: the models that the package makes itself, and what methods are shown."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Train the models that the package makes itself.", no_args_is_help=True)
+from knowwhen.commands.train_reference import reference
+
+app = typer.Typer(
+    help="Train the models that the package makes itself, and label what methods are shown.",
+    no_args_is_help=True,
+)
+app.command()(reference)
 
 
 @app.callback()
 def train() -> None:
-    """Train the models that the package makes itself."""
+    """Train the models that the package makes itself, and label what methods are shown."""
 
 
 @app.command()

@@ -1,0 +1,110 @@
+"""`knowwhen train reference`: label retrieved passages by what they do to answers, for KEQA."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def reference(
+    dataset: Annotated[
+        str,
+        typer.Option(
+            help="FlashRAG's JSONL, or almanac (its train split); not the questions KEQA is measured on."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="The set's folder; a stopped run goes on from what is there.")],
+    model: Annotated[
+        str, typer.Option(help="pocket, transformers:<folder or hub id>, openai:<name>, ollama:<name>, …")
+    ] = "pocket",
+    corpus: Annotated[
+        str, typer.Option(help="What to retrieve from: an index folder, almanac, wikipedia, tavily, google.")
+    ] = "almanac",
+    limit: Annotated[int, typer.Option(min=1, help="How many questions, drawn at random.")] = 500,
+    passages: Annotated[int, typer.Option(min=1, help="How many passages of each question.")] = 5,
+    encoder: Annotated[
+        str,
+        typer.Option(
+            help="What finds like passages: letters, which works offline, or the folder or hub id of a "
+            "sentence-transformers model, which is better for a real corpus."
+        ),
+    ] = "letters",
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Label passages as helpful or harmful to the model's answers: the demonstrations of KEQA.
+
+    Every question is asked without passages and then with each one more. What is finished is kept when the
+    run is stopped, and the same command goes on from there. OUT/journal.jsonl holds all labels with the two
+    answers that each came from; OUT/reference.jsonl those that are shown.
+    """
+    import json
+
+    from knowwhen.interrupt import stopping_at_once
+    from knowwhen.tools.labelled import LEAST
+    from knowwhen.training.reference import build_reference
+
+    with stopping_at_once(), _progress() as report:
+        summary = build_reference(
+            dataset,
+            out,
+            model=model,
+            corpus=corpus,
+            limit=limit,
+            passages=passages,
+            encoder=encoder,
+            seed=seed,
+            report=report,
+        )
+    if summary.failed:
+        typer.echo(
+            f"{summary.failed:,} questions failed, the first was {summary.first_failure}; run again to ask "
+            "them again",
+            err=True,
+        )
+    if min(summary.helpful, summary.harmful) < LEAST:
+        typer.echo(
+            f"KEQA shows at least {LEAST} helpful and {LEAST} harmful passages, and there are "
+            f"{summary.helpful} and {summary.harmful}; raise --limit",
+            err=True,
+        )
+    if as_json:
+        print(json.dumps({"reference": str(out), **summary.as_json()}, ensure_ascii=False))
+    else:
+        print(
+            f"{out}: {summary.helpful:,} helpful, {summary.harmful:,} harmful, {summary.neutral:,} neutral; "
+            f"{summary.questions:,} questions, {summary.model_calls:,} model calls"
+        )
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None]]:
+    """Show on stderr how many questions are done, their rate and the time left."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("labelling"),
+        BarColumn(),
+        TextColumn("{task.completed:,} of {task.total:,} questions, {task.fields[rate]:.1f}/s"),
+        TimeRemainingColumn(),
+    )
+    progress = Progress(*columns, console=Console(stderr=True))
+    before = 0  # done in earlier runs
+
+    def report(done: int, total: int) -> None:
+        nonlocal before
+        if not progress.tasks:
+            before = done
+            progress.add_task("", total=total, completed=done, rate=0.0)
+            progress.start()
+        rate = (done - before) / (progress.tasks[0].elapsed or 1.0)
+        progress.update(progress.tasks[0].id, completed=done, rate=rate)
+
+    try:
+        yield report
+    finally:
+        if progress.tasks:
+            progress.stop()
