@@ -5,13 +5,15 @@ from langgraph.types import Send
 from knowwhen.models.door import Door
 from knowwhen.nodes.node import Node, Update, as_node
 from knowwhen.nodes.quizzes import AskedQuiz, Quiz, QuizzesState, own_quiz, quiz_id
-from knowwhen.nodes.references import filled_in, references_in
+from knowwhen.nodes.references import as_phrase, filled_in, references_in
 from knowwhen.nodes.state import ROOT, spent
 
 
 def each_ready_quiz(state: QuizzesState) -> list[Send]:
     """The quizzes of the next round, all at once, with the answers they refer to filled in."""
-    answers = {quiz["number"]: quiz["answer"] for quiz in state["quizzes"] if quiz["answer"]}
+    answers = {
+        quiz["number"]: answer for quiz in state["quizzes"] if as_phrase(answer := quiz["answer"] or "")
+    }
     quizzes = {quiz["number"]: quiz["quiz"] for quiz in state["quizzes"]}
     return [
         Send("answer_quiz", _asked(state, number, quizzes[number], answers)) for number in state["rounds"][0]
@@ -21,7 +23,12 @@ def each_ready_quiz(state: QuizzesState) -> list[Send]:
 def _asked(state: QuizzesState, number: int, quiz: str, answers: dict[int, str]) -> AskedQuiz:
     if own_quiz(state):  # whose "#1" is no reference
         return AskedQuiz(
-            question=quiz, id=quiz_id(state, number), parent=state.get("parent"), depth=0, unresolved=[]
+            question=quiz,
+            id=quiz_id(state, number),
+            parent=state.get("parent"),
+            depth=0,
+            unresolved=[],
+            notes=state["notes"],
         )
     return AskedQuiz(
         question=filled_in(quiz, answers),
@@ -51,12 +58,11 @@ def gather_answers(door: Door) -> Node:
         }
         if own_quiz(state):
             (output,) = outputs.values()
-            steps = [{**step, "notes": [*state.get("notes", ()), *step["notes"]]} for step in output["steps"]]
             update |= {
                 "answer": output["answer"],
                 "explanation": output["explanation"],
                 "confidence": output.get("confidence"),
-                "steps": steps,
+                "steps": output["steps"],
             }
         return update
 

@@ -75,6 +75,7 @@ def make_quizzes(door: Door, settings: QuizSettings, prompt: str = PROMPT, demon
             "route": "decompose",
             "quizzes": [Quiz(number=number, quiz=quiz, answer=None) for number, quiz in quizzes.items()],
             "rounds": rounds(quizzes),
+            "confidence": None,  # not that of an earlier question in the same thread
             "notes": [],
             "cost": spent(state, reply.cost),
         }

@@ -34,6 +34,7 @@ class AskedQuiz(Asked, total=False):
     """A quiz with the answers it refers to filled in."""
 
     unresolved: list[int]  # references that could not be
+    notes: list[str]  # on the question, if it is its own quiz
 
 
 class QuizState(AskedQuiz, State, total=False):

@@ -20,12 +20,16 @@ def named(numbers: Sequence[int]) -> str:
     return ", ".join(f"#{number}" for number in numbers)
 
 
+def as_phrase(answer: str) -> str:
+    """An answer as it stands in a quiz: on one line and without a full stop behind; may be nothing."""
+    return " ".join(answer.split()).removesuffix(".")
+
+
 def filled_in(quiz: str, answers: Mapping[int, str]) -> str:
-    """The quiz with the answers at hand in their places, each on one line and without a full stop behind."""
+    """The quiz with the answers at hand in their places."""
 
     def answer(reference: re.Match[str]) -> str:
-        given = " ".join(answers.get(int(reference[1]), "").split())
-        return given.removesuffix(".") or reference[0]
+        return as_phrase(answers.get(int(reference[1]), "")) or reference[0]
 
     return _REFERENCE.sub(answer, quiz)
 

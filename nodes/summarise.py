@@ -33,9 +33,10 @@ def summarise(door: Door, settings: Settings, prompt: str = PROMPT) -> Node:
             prompt.format(question=state["question"], pairs=pairs), **settings.of_this_run().sampling()
         )
         text = plain(reply.text.strip())
-        answer = read_thought(text)
+        answer, note = read_thought(text), None
         if answer is None:  # a mark with nothing behind it is a reply cut off
             answer = without_mark(text.split("\n")[-1])
+            note = "no marked answer in the summary: its last line is the answer"
         outputs = [state["part_outputs"][quiz_id(state, quiz["number"])] for quiz in quizzes]
         return {
             "answer": answer,
@@ -43,7 +44,7 @@ def summarise(door: Door, settings: Settings, prompt: str = PROMPT) -> Node:
             "confidence": None,
             "steps": [
                 *chain.from_iterable(output["steps"] for output in outputs),
-                step_of(state, "decompose", answer),
+                step_of(state, "decompose", answer, note=note),
             ],
             "cost": spent(state, reply.cost),
         }
