@@ -3,6 +3,7 @@
 import random
 import shutil
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +15,7 @@ import torch
 from langchain_openai import ChatOpenAI
 from openai_server import serve
 from scripted import ScriptedChat
+from sentence_transformers import CrossEncoder
 from tiny_models import save_tiny_model, tiny_llama  # noqa: F401
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import (
@@ -286,8 +288,6 @@ def test_answers_are_as_alike_as_the_less_probable_entailment(entailment: Path) 
 
 
 def test_an_activation_saved_with_the_model_makes_no_difference(entailment: Path, tmp_path: Path) -> None:
-    from sentence_transformers import CrossEncoder
-
     model = CrossEncoder(str(entailment), activation_fn=torch.nn.Sigmoid())
     model.save_pretrained(str(tmp_path / "sigmoid"))
     saved = CrossEncoder(str(tmp_path / "sigmoid"))
@@ -309,13 +309,37 @@ def test_of_texts_that_are_too_long_the_answers_are_read(entailment: Path) -> No
     assert abs(alike - entailed(entailment, one, other, cut="right")) > 0.01  # of which no answer is left
 
 
-def test_many_threads_share_one_entailment_model(entailment: Path) -> None:
-    judges = [EntailmentJudge(str(entailment)) for _ in range(8)]
+def test_many_threads_share_one_entailment_model_and_take_turns(
+    entailment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(entailment, tmp_path / "model")
+    load, predict = CrossEncoder.__init__, CrossEncoder.predict
+    loaded: list[str] = []
+    inside: list[int] = []
+    most = 0
+
+    def slow_load(self: CrossEncoder, name: str, **settings: Any) -> None:
+        loaded.append(name)
+        time.sleep(0.05)
+        load(self, name, **settings)
+
+    def slow_predict(self: CrossEncoder, *args: Any, **settings: Any) -> Any:
+        nonlocal most
+        inside.append(1)
+        most = max(most, len(inside))
+        time.sleep(0.05)
+        shares = predict(self, *args, **settings)
+        inside.pop()
+        return shares
+
+    monkeypatch.setattr(CrossEncoder, "__init__", slow_load)
+    monkeypatch.setattr(CrossEncoder, "predict", slow_predict)
+    judges = [EntailmentJudge(str(tmp_path / "model")) for _ in range(6)]
     pairs = answers(6)
-    with ThreadPoolExecutor(8) as pool:
+    with ThreadPoolExecutor(6) as pool:
         judged = list(pool.map(lambda judge: judge("who directed it", pairs).alike, judges))
-    for each in judged:
-        assert each == pytest.approx(judged[0], abs=1e-6)
+    assert len(loaded) == most == 1
+    assert judged == [judged[0]] * 6
 
 
 @pytest.mark.parametrize(
