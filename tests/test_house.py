@@ -107,7 +107,9 @@ def test_the_wheel_has_one_top_level_name(wheel: list[str]) -> None:
 def test_the_wheel_holds_every_module_and_everything_they_read(wheel: list[str]) -> None:
     folders = with_python(FILES)
     expected = {file for file in FILES if file.suffix == ".py" and file.parent in folders}
-    expected |= {file for file in FILES if file.parts[:2] == ("models", "pocket")}
+    expected |= {
+        file for file in FILES if file.parts[:2] in (("models", "pocket"), ("tools", "pocket_reference"))
+    }
     expected |= {PurePosixPath("almanac/words.txt"), PurePosixPath("knowwhen/py.typed")}
     installed = {f"{package_of(file.parent).replace('.', '/')}/{file.name}" for file in expected}
     assert installed <= set(wheel)

@@ -101,12 +101,12 @@ QUIZ_COURSE = Course(
     {
         **{task: (shares[-1],) * 3 for task, shares in SURENESS_COURSE.shares.items()},
         "read": (70, 70, 70),
-        "confidence": (200, 200, 200),
-        "quizzes": (70, 70, 70),
-        "same_answer": (200, 200, 200),
+        "confidence": (150, 150, 150),
+        "quizzes": (120, 120, 120),
+        "same_answer": (160, 160, 160),
         "utility": (160, 160, 160),
-        "extraction": (50, 50, 50),
-        "summary": (80, 80, 80),
+        "extraction": (80, 80, 80),
+        "summary": (260, 260, 260),
         "stranger": (120, 120, 120),
     }
 )
