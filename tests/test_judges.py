@@ -399,6 +399,9 @@ def test_another_model_judges_through_a_door_of_its_own(tiny_llama: Path) -> Non
     same = resolve_judge(other, Door(asked, max_concurrency=2))
     assert same("q", PAIRS * 2).alike == (1.0,) * 8
     assert other.most_in_flight == 2
+    slow = ScriptedChat([TimeoutError("slow"), "yes"])
+    with pytest.raises(ModelError, match="did not answer in time"):
+        resolve_judge(slow, Door(asked, max_attempts=1))("q", [("Kleko", "Zon")])
 
 
 @pytest.mark.parametrize(
@@ -409,6 +412,7 @@ def test_another_model_judges_through_a_door_of_its_own(tiny_llama: Path) -> Non
         ("humans", "'humans' is no judge"),
         ("openai:", "'openai:' is no judge"),
         (7, "a int is no judge"),
+        (Path("humans"), "a PosixPath is no judge"),  # which has a name
         (lambda prompt, pairs: None, "a function is no judge"),
     ],
 )
