@@ -60,7 +60,7 @@ def assess(door: Door, settings: AssessmentSettings, judge: Judge | None, prompt
         reply = door.ask(prompt.format(question=state["question"]), n=now.tries, **now.quiz_sampling())
         samples = [text.strip() for text in reply.texts]
         found = largest_cluster(state["question"], samples, judge)
-        known = len(found.members) >= max(1, now.alpha * now.tries - 1e-9)  # 0.6 * 5 is more than 3
+        known = len(found.members) >= max(1, now.alpha * now.tries - 1e-9)  # 0.28 * 25 is more than 7
         unread = f"{found.unread} of {found.judged} comparisons answered neither yes nor no: taken for no"
         update: Update = {
             "route": "confident" if known else "retrieve",

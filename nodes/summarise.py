@@ -41,7 +41,6 @@ def summarise(door: Door, settings: Settings, prompt: str = PROMPT) -> Node:
         return {
             "answer": answer,
             "explanation": text,
-            "confidence": None,
             "steps": [
                 *chain.from_iterable(output["steps"] for output in outputs),
                 step_of(state, "decompose", answer, note=note),
