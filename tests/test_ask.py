@@ -19,7 +19,6 @@ from knowwhen.almanac.questions import knowledge
 from knowwhen.almanac.splits import questions_of
 from knowwhen.cli import main
 from knowwhen.graphs import METHODS
-from knowwhen.nodes.pick import OWN_REFERENCE
 from knowwhen.settings_text import read_settings
 from knowwhen.tree import QuestionTree, printable
 
@@ -87,7 +86,8 @@ def test_a_stream_of_json_tells_the_routes_the_text_and_the_answer_last(run) -> 
     kinds = [event["event"] for event in events]
     assert kinds[-1] == "answer" and set(kinds) == {"route", "text", "step", "answer"}
     answered = [event["id"] for event in events if event["event"] == "step"]
-    assert answered == [step["id"] for step in events[-1]["steps"]]
+    *parts, root = [step["id"] for step in events[-1]["steps"]]
+    assert answered[-1] == root and sorted(answered[:-1]) == sorted(parts)  # whichever is done first
 
 
 def test_settings_reach_the_method(run) -> None:
@@ -141,8 +141,6 @@ def test_ctrl_c_stops_at_once_though_a_server_does_not_answer() -> None:
 
 @pytest.mark.parametrize("method", list(METHODS))
 def test_every_method_can_be_drawn_offline(run, method: str) -> None:
-    if method == "keqa" and not OWN_REFERENCE.is_dir():
-        pytest.skip("the pocket model's reference set has not been labelled yet")
     done = run("draw", method)
     assert done.returncode == 0 and "graph TD" in done.stdout and "__end__" in done.stdout
 

@@ -17,7 +17,6 @@ from self_dc_script import Shelf, World
 
 import knowwhen.models
 from knowwhen.graphs import METHODS, Method, chain_of_thought, direct, generate_then_read, self_dc
-from knowwhen.nodes.pick import OWN_REFERENCE
 from knowwhen.nodes.think import FINAL_MARK
 from knowwhen.nodes.think_step_by_step import ANSWER_MARK
 
@@ -141,8 +140,6 @@ def test_every_method_is_served() -> None:
 def test_a_served_graph_is_where_langgraph_json_says(name: str, place: str) -> None:
     if not POCKET.is_file():
         pytest.skip("the pocket model has not been trained yet")
-    if name == "keqa" and not OWN_REFERENCE.is_dir():
-        pytest.skip("the pocket model's reference set has not been labelled yet")
     module, attribute = place.split(":")
     graph = getattr(importlib.import_module(module), attribute)
     assert isinstance(graph, CompiledStateGraph)

@@ -111,13 +111,13 @@ def test_a_local_model_judges_all_passages_in_one_call(tiny: ChatTransformers, f
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("shown", ["nearest", "none"])
-def test_the_pocket_model_answers_an_almanacs_question(folder: Path, shown: str) -> None:
+@pytest.mark.parametrize("settings", [{}, {"shown": "none", "extract": True}, {"judge": "match"}])
+def test_the_pocket_model_answers_an_almanacs_question(settings: dict[str, Any]) -> None:
     from knowwhen.almanac import default_world
     from knowwhen.almanac.splits import questions_of
 
     asked = next(q for q in questions_of(default_world(), "test") if q.kind == "comparison")
-    output = keqa(reference=folder, shown=shown).invoke({"question": asked.question})
+    output = keqa(**settings).invoke({"question": asked.question})
     assert json.loads(json.dumps(output)) == output
     assert output["answer"] and set(routes(output)) >= {"1"}
     assert output["cost"]["model_calls"] > 0 and output["cost"]["input_tokens"] > 0
