@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: demo test slow clean
 
 demo: .venv/installed
-	$(BIN)/knowwhen ask "Which person wrote Cosox Tasus and founded Floror Foods?" --set alpha=0.8
+	$(BIN)/knowwhen ask "Which person founded Nokel Group and heads Brol Lines?" --set alpha=0.8
 
 test: .venv/installed-dev
 	$(BIN)/ruff check .

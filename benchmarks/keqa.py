@@ -28,7 +28,7 @@ from knowwhen.almanac.world import default_world
 from knowwhen.evaluation.metrics import exact_match, f1
 from knowwhen.graphs import direct, keqa, retrieve_then_read
 
-SINGLE, QUESTIONS = 200, 100
+SINGLE, LOOKED_UP, QUESTIONS = 200, 60, 60  # facts for verdicts and for utility; questions of all kinds
 BARS = {"verdicts right": 0.9, "utility labels right": 0.9}
 ARMS: dict[str, dict[str, Any]] = {
     "KEQA": {},
@@ -131,8 +131,8 @@ def main() -> None:
     single = random.Random("single").sample(single, SINGLE)
     questions = random.Random("questions").sample(asked, options.questions)
 
-    figures: dict[str, Any] = {"single facts": SINGLE, "questions": len(questions)}
-    figures |= verdicts(model, single, **given) | utility(model, single, **given)
+    figures: dict[str, Any] = {"facts": SINGLE, "facts looked up": LOOKED_UP, "questions": len(questions)}
+    figures |= verdicts(model, single, **given) | utility(model, single[:LOOKED_UP], **given)
     methods = {name: keqa(model, **given, **arm) for name, arm in ARMS.items()}
     methods["vanilla RAG"] = keqa(model, **given, quizzes=False, assess=False, pick=False)
     methods["vanilla RAG, three passages"] = retrieve_then_read(model, temperature=0.0)
@@ -144,7 +144,7 @@ def main() -> None:
     arms = Table("arm", *COLUMNS)
     for name, row in figures["arms"].items():
         arms.add_row(name, *(f"{row[column]:.2f}" for column in COLUMNS))
-    Console().print(table, arms)
+    Console(width=140).print(table, arms)
     print(json.dumps(figures))
 
 

@@ -4,16 +4,14 @@ from langgraph.types import Send
 
 from knowwhen.models.door import Door
 from knowwhen.nodes.node import Node, Update, as_node
-from knowwhen.nodes.quizzes import AskedQuiz, Quiz, QuizzesState, own_quiz, quiz_id
-from knowwhen.nodes.references import as_phrase, filled_in, references_in
+from knowwhen.nodes.quizzes import AskedQuiz, Quiz, QuizzesState, answers_of, own_quiz, quiz_id
+from knowwhen.nodes.references import filled_in, references_in
 from knowwhen.nodes.state import ROOT, spent
 
 
 def each_ready_quiz(state: QuizzesState) -> list[Send]:
     """The quizzes of the next round, all at once, with the answers they refer to filled in."""
-    answers = {
-        quiz["number"]: answer for quiz in state["quizzes"] if as_phrase(answer := quiz["answer"] or "")
-    }
+    answers = answers_of(state)
     quizzes = {quiz["number"]: quiz["quiz"] for quiz in state["quizzes"]}
     return [
         Send("answer_quiz", _asked(state, number, quizzes[number], answers)) for number in state["rounds"][0]

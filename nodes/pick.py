@@ -4,7 +4,6 @@ The utility discriminator D_u says of each whether it helps, shown passages whos
 references R', which are earlier turns of the same conversation.
 """
 
-import re
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -25,6 +24,7 @@ from knowwhen.nodes.settings import ReadingSettings
 from knowwhen.nodes.state import noted, spent
 from knowwhen.tools.passage import Passage
 from knowwhen.tools.reference import Labelled, UtilityReference, open_reference
+from knowwhen.uncertainty.judge import says_yes
 
 PROMPT = """\
 Question: {question}
@@ -36,7 +36,6 @@ Answer:"""
 
 OWN_REFERENCE = Path(str(files("knowwhen.tools"))) / "pocket_reference"  # labelled by the pocket model
 Shown = Literal["nearest", "random", "none"]
-_SAID = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 
 
 class PickingSettings(ReadingSettings):
@@ -64,12 +63,6 @@ def as_prompt(question: str, passage: Passage, prompt: str = PROMPT) -> str:
     return prompt.format(question=question, passage=as_text([passage]))
 
 
-def says(reply: str) -> Literal["yes", "no"] | None:
-    """Whether the reply is yes or no; None for neither."""
-    found = _SAID.match(reply)
-    return None if found is None else "yes" if found[1].lower() == "yes" else "no"
-
-
 def pick(
     door: Door, settings: PickingSettings, reference: UtilityReference | None, prompt: str = PROMPT
 ) -> Node:
@@ -95,9 +88,9 @@ def pick(
             return {"extract": now.extract}
         asked = [conversation(state["question"], passage, now) for passage in found]
         replies = door.sample(asked, 0, max_tokens=8)  # greedy, all at once
-        said = [says(each.greedy.text if each.greedy else "") for each in replies]
+        said = [says_yes(each.greedy.text if each.greedy else "") for each in replies]
         neither = sum(each is None for each in said)
-        kept = [passage for passage, word in zip(found, said, strict=True) if word == "yes"]
+        kept = [passage for passage, helps in zip(found, said, strict=True) if helps]
         return {
             "passages": kept,
             "extract": now.extract,

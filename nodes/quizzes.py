@@ -3,8 +3,10 @@
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from knowwhen.nodes.references import as_phrase
 from knowwhen.nodes.settings import Settings
 from knowwhen.nodes.state import ROOT, Asked, State
+from knowwhen.uncertainty.unknown import means_unknown
 
 
 class QuizSettings(Settings):
@@ -53,3 +55,13 @@ def quiz_id(state: QuizzesState, number: int) -> str:
 def own_quiz(state: QuizzesState) -> bool:
     """Whether the question is its own only quiz."""
     return [quiz["quiz"] for quiz in state["quizzes"]] == [state["question"]]
+
+
+def answers_of(state: QuizzesState) -> dict[int, str]:
+    """The answers at hand that can be filled into other quizzes: not those that say nothing."""
+    answers = {quiz["number"]: quiz["answer"] or "" for quiz in state["quizzes"]}
+    return {
+        number: answer
+        for number, answer in answers.items()
+        if as_phrase(answer) and not means_unknown(answer)
+    }

@@ -6,7 +6,7 @@ from knowwhen.models.door import Door
 from knowwhen.nodes.combine import as_pairs
 from knowwhen.nodes.conclusion import plain, without_mark
 from knowwhen.nodes.node import Node, Update, as_node
-from knowwhen.nodes.quizzes import QuizzesState, quiz_id
+from knowwhen.nodes.quizzes import QuizzesState, answers_of, quiz_id
 from knowwhen.nodes.references import filled_in
 from knowwhen.nodes.settings import Settings
 from knowwhen.nodes.state import spent, step_of
@@ -26,9 +26,8 @@ def summarise(door: Door, settings: Settings, prompt: str = PROMPT) -> Node:
 
     def summarise(state: QuizzesState) -> Update:
         quizzes = state["quizzes"]
-        answers = {quiz["number"]: quiz["answer"] or "" for quiz in quizzes}
-        resolved = [filled_in(quiz["quiz"], answers) for quiz in quizzes]
-        pairs = as_pairs(resolved, [answers[quiz["number"]] or "unknown" for quiz in quizzes])
+        resolved = [filled_in(quiz["quiz"], answers_of(state)) for quiz in quizzes]
+        pairs = as_pairs(resolved, [quiz["answer"] or "unknown" for quiz in quizzes])
         reply = door.ask(
             prompt.format(question=state["question"], pairs=pairs), **settings.of_this_run().sampling()
         )

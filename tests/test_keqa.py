@@ -205,8 +205,8 @@ def test_of_several_references_what_can_be_is_filled_in() -> None:
     assert third["notes"] == ["#9, #3 cannot be filled in: retrieved"]
 
 
-@pytest.mark.parametrize("answer", ["", "\n ", "."])
-def test_an_empty_answer_fills_nothing_in(answer: str) -> None:
+@pytest.mark.parametrize("answer", ["", "\n ", ".", "I don't know."])
+def test_an_answer_that_says_nothing_fills_nothing_in(answer: str) -> None:
     model = Pupil(Story(knows={}, reads={FIRST: answer}))
     output = ask(model)
     assert step(output, "1.1")["answer"] == answer.strip()

@@ -46,6 +46,7 @@ def test_a_known_question_is_generated_and_read() -> None:
         "passages": step["passages"],
         "answer": f"the answer to {Q}",
         "notes": [],
+        "details": {},
     }
     assert [p["text"] for p in step["passages"]] == [f"All about {Q}"]
     assert f"All about {Q}" in output["explanation"]

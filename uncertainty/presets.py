@@ -49,7 +49,7 @@ class Preset:
 POCKET = "pocket"
 _GRAM: dict[str, Setting] = {"k": 20, "alpha": 1e-3, "site": "mlp"}
 PRESETS: dict[str, Preset] = {
-    POCKET: Preset(POCKET, Threshold(-5.94, "uncertainty", "gram", _GRAM), "the almanac's calibration split"),
+    POCKET: Preset(POCKET, Threshold(-5.98, "uncertainty", "gram", _GRAM), "the almanac's calibration split"),
     "llama-2-7b-chat": Preset(
         "Llama-2-7b-chat",
         Threshold(-6.0, "uncertainty", "gram", _GRAM),
