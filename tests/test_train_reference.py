@@ -230,7 +230,7 @@ def test_a_server_that_is_down_is_not_asked_all_questions(tmp_path: Path) -> Non
     model = ScriptedChat(lambda prompt: ValueError("down"))
     with pytest.raises(KnowwhenError, match="10 questions failed one after the other, the last was q"):
         build(write_dataset(tmp_path / "d.jsonl", 500), tmp_path / "r", model)
-    assert len(model.prompts) < 100
+    assert len(model.prompts) < 10 + 16  # those that failed and those under way beside the last of them
 
 
 @pytest.mark.parametrize(

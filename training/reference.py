@@ -5,9 +5,10 @@ The answer without passages is asked for as `nodes/answer_directly.py` asks, one
 """
 
 import hashlib
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from functools import reduce
 from pathlib import Path
@@ -208,26 +209,33 @@ def _label_all(
     done, failures, in_a_row = len(questions) - len(missing), [], 0
     report(done, len(questions))
     pool = ThreadPoolExecutor(door.max_concurrency, thread_name_prefix="knowwhen")
+    # As many as may be asked at once and no more: of a server that is down little is asked in vain.
+    waiting = iter(missing)
+    under_way: dict[Future[QuestionLabels], GoldQuestion] = {}
     try:
-        futures = {pool.submit(label_question, door, each, passages): each for each in missing}
-        for future in as_completed(futures):
-            try:
-                journal.add(future.result())
-            except (ModelError, RetrievalError, CapabilityError) as error:
-                failures.append(f"{futures[future].id}: {error}")
-                in_a_row += 1
-                if in_a_row == FAILURES or len(failures) == len(questions):
-                    raise KnowwhenError(
-                        f"{in_a_row} questions failed one after the other, the last was {failures[-1]}; run "
-                        "again to go on"
-                    ) from None
-            else:
-                in_a_row = 0
-            done += 1
-            report(done, len(questions))
+        while True:
+            for question in itertools.islice(waiting, door.max_concurrency - len(under_way)):
+                under_way[pool.submit(label_question, door, question, passages)] = question
+            if not under_way:
+                return failures
+            for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                question = under_way.pop(future)
+                try:
+                    journal.add(future.result())
+                except (ModelError, RetrievalError, CapabilityError) as error:
+                    failures.append(f"{question.id}: {error}")
+                    in_a_row += 1
+                    if in_a_row == FAILURES or len(failures) == len(questions):
+                        raise KnowwhenError(
+                            f"{in_a_row} questions failed one after the other, the last was {failures[-1]}; "
+                            "run again to go on"
+                        ) from None
+                else:
+                    in_a_row = 0
+                done += 1
+                report(done, len(questions))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-    return failures
 
 
 def _weights(model: BaseChatModel) -> str:
