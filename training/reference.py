@@ -206,7 +206,8 @@ def _label_all(
 ) -> list[str]:
     """Label the questions that the journal lacks, several at once; returns what the failed ones died of."""
     missing = [question for question in questions if question.id not in journal.finished]
-    done, failures, in_a_row = len(questions) - len(missing), [], 0
+    done, in_a_row = len(questions) - len(missing), 0
+    failures: list[str] = []
     report(done, len(questions))
     pool = ThreadPoolExecutor(door.max_concurrency, thread_name_prefix="knowwhen")
     # As many as may be asked at once and no more: of a server that is down little is asked in vain.
