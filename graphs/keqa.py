@@ -1,7 +1,7 @@
 """KEQA: quiz the model on each fact that a question needs, look up what it fails, read only what helps.
 
-The graph is Figure 2. Quizzes are asked as soon as those that they refer to are answered, all at once; each
-is a graph of its own: assessed by how well its answers agree and, if they do not, retrieved, picked and read.
+The graph is Figure 2. Quizzes are asked in rounds, all at once whose references are answered; each is a graph
+of its own: assessed by how well its answers agree and, if they do not, retrieved, picked and read.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,6 @@ from langgraph.types import Send
 from knowwhen.graphs.method import Method, ModelLike, add_first, begin, served, with_prompts
 from knowwhen.models.capability import Capability, require
 from knowwhen.models.door import Door
-from knowwhen.models.pocket import is_pocket
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes import (
     assess,
@@ -26,7 +25,7 @@ from knowwhen.nodes import (
     summarise,
 )
 from knowwhen.nodes.answer_directly import PROMPT as DIRECT_PROMPT
-from knowwhen.nodes.demonstrations import demonstrations_of
+from knowwhen.nodes.demonstrations import demonstrations_for
 from knowwhen.nodes.fall_back import fall_back
 from knowwhen.nodes.gather_answers import each_ready_quiz, gather_answers
 from knowwhen.nodes.quiz_demonstrations import QuizDemonstration
@@ -99,14 +98,40 @@ def keqa(
     u_door = door if picker is None else Door(resolve_model(picker), max_concurrency=max_concurrency)
 
     reference = pick.reference_for(u_door.model, defaults, reference)
-    own = () if is_pocket(door.model) else quiz_demonstrations.DEFAULT
-    worked = demonstrations_of(QuizDemonstration, own if demonstrations is None else demonstrations)
+    quiz = _quiz(door, u_door, defaults, wording, resolve_judge(judge, door), reference)
 
+    graph = begin(defaults, state=QuizzesState)
+    shown = quiz_demonstrations.as_text(
+        demonstrations_for(door.model, quiz_demonstrations.DEFAULT, demonstrations)
+    )
+    add_first(
+        graph, "make_quizzes", make_quizzes.make_quizzes(door, defaults, wording["make_quizzes"], shown)
+    )
+    graph.add_node("answer_quiz", solve(quiz))
+    graph.add_node("gather_answers", gather_answers(door))
+    graph.add_node("summarise", summarise.summarise(door, defaults, wording["summarise"]))
+    graph.add_edge(START, "make_quizzes")
+    graph.add_conditional_edges("make_quizzes", each_ready_quiz, ["answer_quiz"])
+    graph.add_edge("answer_quiz", "gather_answers")
+    graph.add_conditional_edges("gather_answers", on, ["answer_quiz", "summarise", END])
+    graph.add_edge("summarise", END)
+    return graph.compile(name="keqa")
+
+
+def _quiz(
+    door: Door,
+    u_door: Door,
+    defaults: KEQASettings,
+    wording: Mapping[str, str],
+    judge: Judge,
+    reference: UtilityReference | None,
+) -> Method:
+    """One quiz, a graph within the graph: UKP for what QKE finds unknown."""
     quiz = begin(defaults, AskedQuiz, QuizState)
     add_first(
         quiz,
         "assess",
-        assess.assess(door, defaults, resolve_judge(judge, door), wording["assess"]),
+        assess.assess(door, defaults, judge, wording["assess"]),
         AskedQuiz,
     )
     quiz.add_node("retrieve", retrieve(door, defaults))
@@ -131,21 +156,7 @@ def keqa(
     quiz.add_edge("extract_sentences", "read_passages")
     quiz.add_edge("read_passages", END)
     quiz.add_edge("fall_back", END)
-
-    graph = begin(defaults, state=QuizzesState)
-    shown = quiz_demonstrations.as_text(worked)
-    add_first(
-        graph, "make_quizzes", make_quizzes.make_quizzes(door, defaults, wording["make_quizzes"], shown)
-    )
-    graph.add_node("answer_quiz", solve(quiz.compile(name="answer_quiz")))
-    graph.add_node("gather_answers", gather_answers(door))
-    graph.add_node("summarise", summarise.summarise(door, defaults, wording["summarise"]))
-    graph.add_edge(START, "make_quizzes")
-    graph.add_conditional_edges("make_quizzes", each_ready_quiz, ["answer_quiz"])
-    graph.add_edge("answer_quiz", "gather_answers")
-    graph.add_conditional_edges("gather_answers", on, ["answer_quiz", "summarise", END])
-    graph.add_edge("summarise", END)
-    return graph.compile(name="keqa")
+    return quiz.compile(name="answer_quiz")
 
 
 def by_consistency(state: QuizState) -> Literal["known", "unknown"]:

@@ -13,13 +13,12 @@ from langgraph.graph import END, START
 
 from knowwhen.graphs.method import Method, ModelLike, add_first, begin, served, with_prompts
 from knowwhen.models.door import Door
-from knowwhen.models.pocket import is_pocket
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes import answer_from_knowledge, answer_from_rationales, think
 from knowwhen.nodes import step_demonstrations as worked
 from knowwhen.nodes.begin_reasoning import begin_reasoning
 from knowwhen.nodes.choose_answer import choose_answer
-from knowwhen.nodes.demonstrations import demonstrations_of
+from knowwhen.nodes.demonstrations import demonstrations_for
 from knowwhen.nodes.gauge import Gauge
 from knowwhen.nodes.keep_step import keep_step
 from knowwhen.nodes.make_query import make_query
@@ -93,7 +92,8 @@ def seakr(
     )
     gauge = Gauge(door, defaults, judge, encoder, choose_preset(door.model, preset, calibration))
     gauge.check()
-    ask = think.step_prompts(wording, _shown(door, demonstrations))
+    shown = demonstrations_for(door.model, worked.DEFAULT, demonstrations)
+    ask = think.step_prompts(wording, worked.as_text(shown))
 
     graph = begin(defaults, state=ReasoningState)
     add_first(graph, "begin_reasoning", begin_reasoning(door))
@@ -151,12 +151,6 @@ def by_query(state: ReasoningState) -> Literal["new", "repeated"]:
 def on(state: ReasoningState) -> list[Way]:
     """Where the last step leads: to the next one, or to the final answers, side by side."""
     return state["ways"]
-
-
-def _shown(door: Door, given: str | Path | Sequence[Demonstration] | None) -> str:
-    if given is None:
-        return worked.as_text(() if is_pocket(door.model) else worked.DEFAULT)
-    return worked.as_text(demonstrations_of(Demonstration, given))
 
 
 __getattr__ = served(seakr)  # `knowwhen.graphs.seakr:graph`, for langgraph.json

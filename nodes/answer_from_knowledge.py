@@ -1,13 +1,12 @@
 """The final answer from all passages kept, with reasoning of its own (SeaKR, section 3.4)."""
 
 from knowwhen.models.door import Door
-from knowwhen.nodes.conclusion import plain, without_mark
+from knowwhen.nodes.conclusion import final_answer, plain
 from knowwhen.nodes.gauge import Gauge
 from knowwhen.nodes.node import Node, Update, as_node
 from knowwhen.nodes.read_passages import as_text
 from knowwhen.nodes.reasoning import Final, ReasoningSettings, ReasoningState
 from knowwhen.nodes.think import as_thought
-from knowwhen.nodes.think_step_by_step import read_thought
 from knowwhen.uncertainty.weighing import weigh
 
 PROMPT = """\
@@ -33,9 +32,7 @@ def answer_from_knowledge(
             **now.sampling(),
         )
         text = plain(weighed.answer.text.strip())
-        answer = read_thought(text)
-        if answer is None:  # a mark with nothing behind it is a reply cut off
-            answer = without_mark(text.split("\n")[-1])
+        answer, _ = final_answer(text)
         thought = as_thought(weighed)
         thought["text"] = text
         return {"finals": {"from knowledge": Final(answer=answer, thought=thought, cost=weighed.cost)}}

@@ -5,20 +5,28 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, ValidationError
 
 from knowwhen.models.errors import SettingsError
+from knowwhen.models.pocket import is_pocket
 
 D = TypeVar("D", bound=BaseModel)
 
 
-def demonstrations_of(kind: type[D], given: str | Path | Sequence[D]) -> Sequence[D]:
-    """Demonstrations of one kind, read if they are a file's.
+def demonstrations_for(
+    model: BaseChatModel, default: Sequence[D], given: str | Path | Sequence[D] | None
+) -> Sequence[D]:
+    """The demonstrations that a model is shown: those given, read if they are a file's, or the default ones.
+
+    The pocket model goes without the default ones: it has learnt the form.
 
     Raises:
         SettingsError: the file cannot be read, or a line is something else; says which line and why.
     """
-    return read_demonstrations(given, kind) if isinstance(given, str | Path) else given
+    if given is None:
+        return () if is_pocket(model) else default
+    return read_demonstrations(given, type(default[0])) if isinstance(given, str | Path) else given
 
 
 def read_demonstrations(file: str | Path, kind: type[D]) -> tuple[D, ...]:

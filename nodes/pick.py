@@ -22,6 +22,7 @@ from knowwhen.nodes.quizzes import QuizState
 from knowwhen.nodes.read_passages import as_text
 from knowwhen.nodes.settings import ReadingSettings
 from knowwhen.nodes.state import noted, spent
+from knowwhen.tools.labelled import HELPFUL
 from knowwhen.tools.passage import Passage
 from knowwhen.tools.reference import Labelled, UtilityReference, open_reference
 from knowwhen.uncertainty.judge import says_yes
@@ -79,7 +80,7 @@ def pick(
         turns: list[BaseMessage] = []
         for each in _references(reference, question, passage, now):
             turns.append(HumanMessage(as_prompt(each.question, _as_passage(each), prompt)))
-            turns.append(AIMessage("yes" if each.utility == 1 else "no"))
+            turns.append(AIMessage("yes" if each.utility == HELPFUL else "no"))
         return [*turns, HumanMessage(as_prompt(question, passage, prompt))]
 
     def pick(state: QuizState) -> Update:

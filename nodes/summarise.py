@@ -4,13 +4,12 @@ from itertools import chain
 
 from knowwhen.models.door import Door
 from knowwhen.nodes.combine import as_pairs
-from knowwhen.nodes.conclusion import plain, without_mark
+from knowwhen.nodes.conclusion import final_answer, plain
 from knowwhen.nodes.node import Node, Update, as_node
 from knowwhen.nodes.quizzes import QuizzesState, answers_of, quiz_id
 from knowwhen.nodes.references import filled_in
 from knowwhen.nodes.settings import Settings
 from knowwhen.nodes.state import spent, step_of
-from knowwhen.nodes.think_step_by_step import read_thought
 
 PROMPT = """\
 Question: {question}
@@ -25,17 +24,15 @@ def summarise(door: Door, settings: Settings, prompt: str = PROMPT) -> Node:
     """The node that answers a question from its quizzes; without a marked answer the last line is it."""
 
     def summarise(state: QuizzesState) -> Update:
-        quizzes = state["quizzes"]
-        resolved = [filled_in(quiz["quiz"], answers_of(state)) for quiz in quizzes]
+        quizzes, answers = state["quizzes"], answers_of(state)
+        resolved = [filled_in(quiz["quiz"], answers) for quiz in quizzes]
         pairs = as_pairs(resolved, [quiz["answer"] or "unknown" for quiz in quizzes])
         reply = door.ask(
             prompt.format(question=state["question"], pairs=pairs), **settings.of_this_run().sampling()
         )
         text = plain(reply.text.strip())
-        answer, note = read_thought(text), None
-        if answer is None:  # a mark with nothing behind it is a reply cut off
-            answer = without_mark(text.split("\n")[-1])
-            note = "no marked answer in the summary: its last line is the answer"
+        answer, marked = final_answer(text)
+        note = None if marked else "no marked answer in the summary: its last line is the answer"
         outputs = [state["part_outputs"][quiz_id(state, quiz["number"])] for quiz in quizzes]
         return {
             "answer": answer,

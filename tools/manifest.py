@@ -61,7 +61,7 @@ class Manifest(BaseModel, frozen=True, extra="forbid"):
     def write(self, folder: Path) -> None:
         """Put the manifest in its place in one step, so that a reader sees the old one or this."""
         content = self.model_dump()
-        record = {**content, "checksum": _checksum(content)}
+        record = {**content, "checksum": checksum_of(content)}
         pending = folder / f"{MANIFEST}.new"
         with pending.open("w", encoding="utf-8") as file:
             json.dump(record, file, ensure_ascii=False, indent=1)
@@ -92,7 +92,7 @@ def read_manifest(folder: Path) -> Manifest:
             "rebuild it with `knowwhen index build` or install the knowwhen that built it"
         )
     checksum = record.pop("checksum", None)
-    if checksum != _checksum(record):
+    if checksum != checksum_of(record):
         raise damaged(folder, f"{MANIFEST} was changed")
     try:
         return Manifest.model_validate(record)
@@ -100,13 +100,16 @@ def read_manifest(folder: Path) -> Manifest:
         raise damaged(folder, f"{MANIFEST} has a wrong {error.errors()[0]['loc'][0]}") from None
 
 
+def file_record(path: Path) -> FileRecord:
+    """Size and checksum of a file."""
+    return FileRecord(bytes=path.stat().st_size, sha256=_sha256(path))
+
+
 def record_files(folder: Path, generation: str) -> dict[str, FileRecord]:
     """Size and checksum of every file of a generation, by its path within the index folder."""
     paths = sorted(path for path in (folder / generation).rglob("*") if path.is_file())
     return {
-        path.relative_to(folder).as_posix(): FileRecord(bytes=path.stat().st_size, sha256=_sha256(path))
-        for path in paths
-        if path.suffix != ".lock"
+        path.relative_to(folder).as_posix(): file_record(path) for path in paths if path.suffix != ".lock"
     }
 
 
@@ -167,7 +170,8 @@ def _no_manifest(folder: Path) -> RetrievalError:
     )
 
 
-def _checksum(record: dict[str, object]) -> str:
+def checksum_of(record: dict[str, object]) -> str:
+    """The checksum that seals a manifest, of everything else in it."""
     return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
 
 

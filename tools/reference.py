@@ -19,7 +19,7 @@ from knowwhen.tools.encoder import Vectors
 from knowwhen.tools.labelled import HARMFUL, HELPFUL, LEAST, SHOWN, Origin
 from knowwhen.tools.labelled import Labelled as Labelled
 from knowwhen.tools.letters import AnyEncoder, resolve_encoder
-from knowwhen.tools.manifest import VECTORS, EncoderRecord
+from knowwhen.tools.manifest import VECTORS, EncoderRecord, file_record
 from knowwhen.tools.reference_manifest import (
     BUILD,
     MANIFEST,
@@ -27,7 +27,6 @@ from knowwhen.tools.reference_manifest import (
     ReferenceManifest,
     check_file,
     damaged,
-    file_record,
     read_reference_manifest,
 )
 

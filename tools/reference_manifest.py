@@ -1,6 +1,5 @@
 """The manifest of a utility reference set: what it holds and how it was made, checked on opening."""
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Literal
@@ -9,7 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from knowwhen.models.errors import RetrievalError
 from knowwhen.tools.labelled import Origin
-from knowwhen.tools.manifest import EncoderRecord, FileRecord
+from knowwhen.tools.manifest import EncoderRecord, FileRecord, checksum_of, file_record
 
 MANIFEST = "manifest.json"
 FORMAT = "knowwhen reference"
@@ -38,7 +37,7 @@ class ReferenceManifest(BaseModel, frozen=True, extra="forbid"):
     def as_text(self) -> str:
         """The file's content, sealed with its checksum."""
         content = self.model_dump()
-        return json.dumps({**content, "checksum": _checksum(content)}, indent=1) + "\n"
+        return json.dumps({**content, "checksum": checksum_of(content)}, indent=1) + "\n"
 
 
 def read_reference_manifest(folder: Path) -> ReferenceManifest:
@@ -63,18 +62,12 @@ def read_reference_manifest(folder: Path) -> ReferenceManifest:
             f"{VERSION}; rebuild it with {BUILD} or install the knowwhen that built it"
         )
     checksum = record.pop("checksum", None)
-    if checksum != _checksum(record):
+    if checksum != checksum_of(record):
         raise damaged(folder, f"{MANIFEST} was changed")
     try:
         return ReferenceManifest.model_validate(record)
     except ValidationError as error:
         raise damaged(folder, f"{MANIFEST} has a wrong {error.errors()[0]['loc'][0]}") from None
-
-
-def file_record(path: Path) -> FileRecord:
-    """Size and checksum of a file."""
-    with path.open("rb") as file:
-        return FileRecord(bytes=path.stat().st_size, sha256=hashlib.file_digest(file, "sha256").hexdigest())
 
 
 def check_file(folder: Path, name: str, manifest: ReferenceManifest) -> None:
@@ -109,7 +102,3 @@ def _no_manifest(folder: Path) -> RetrievalError:
     if any((folder / name).exists() for name in ("journal.jsonl", "reference.jsonl")):
         return RetrievalError(f"{folder} is incomplete, its building was interrupted; go on with {BUILD}")
     return RetrievalError(f"{folder} holds no reference set ({MANIFEST} is missing); build one with {BUILD}")
-
-
-def _checksum(record: dict[str, object]) -> str:
-    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
