@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from knowwhen.almanac.questions import quadrant
-from knowwhen.almanac.splits import Split, questions_of
+from knowwhen.almanac.splits import SPLITS, Split, questions_of
 from knowwhen.almanac.world import World, default_world
 from knowwhen.models.errors import KnowwhenError, SettingsError
 
-ALMANAC = "almanac"
+ALMANACS: dict[str | Path, Split] = {"almanac": "train", **{f"almanac:{split}": split for split in SPLITS}}
+"""Datasets of the world that the pocket model has read of, by name."""
 
 
 @dataclass(frozen=True)
@@ -34,18 +35,21 @@ def read_dataset(dataset: str | Path) -> Iterator[GoldQuestion]:
     """The questions of a dataset, one after the other, never all at once.
 
     Args:
-        dataset: a file of FlashRAG's JSONL, or `almanac`: the train split of the world that the pocket model
-            has read of. A file of that name is meant by `./almanac`.
+        dataset: a file of FlashRAG's JSONL, or `almanac:train`, `almanac:calibration` or `almanac:test`: a
+            split of the world that the pocket model has read of; `almanac` is its train split. A file of
+            such a name is meant by `./almanac`.
 
     Raises:
         SettingsError: there is no such dataset.
         KnowwhenError: a line is no question; says which and why.
     """
-    if dataset == ALMANAC:
-        return almanac_questions(default_world(), "train")
+    split = ALMANACS.get(dataset)
+    if split:
+        return almanac_questions(default_world(), split)
     if not Path(dataset).is_file():
         raise SettingsError(
-            f"no dataset is called {str(dataset)!r}; give a file of FlashRAG's JSONL, or {ALMANAC}"
+            f"no dataset is called {str(dataset)!r}; give a file of FlashRAG's JSONL, or one of "
+            + ", ".join(ALMANACS)
         )
     return _read_jsonl(Path(dataset))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from knowwhen.almanac import default_world, write_files
+from knowwhen.almanac import SPLITS, default_world, write_files
 from knowwhen.evaluation.dataset import GoldQuestion, almanac_questions, drawn, read_dataset
 from knowwhen.models.errors import KnowwhenError, SettingsError
 
@@ -60,7 +60,8 @@ def test_a_bad_line_is_named_with_its_number_and_what_is_wrong(
 
 def test_a_dataset_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
-        SettingsError, match="no dataset is called 'nq'; give a file of FlashRAG's JSONL, or al"
+        SettingsError,
+        match="no dataset is called 'nq'; give a file of FlashRAG's JSONL, or one of almanac, almanac:tr",
     ):
         read_dataset("nq")
     with pytest.raises(SettingsError, match="no dataset is called"):
@@ -78,6 +79,20 @@ def test_the_almanac_is_the_train_split_as_its_files_have_it(tmp_path: Path) -> 
     tested = {each.question for each in almanac_questions(default_world(), "test")}
     assert len(tested) > 1000
     assert not tested & {each.question for each in named}
+
+
+def test_each_split_of_the_almanac_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for split in SPLITS:
+        asked = list(read_dataset(f"almanac:{split}"))
+        assert asked == list(almanac_questions(default_world(), split))
+        assert asked[0].id == f"almanac-7-{split}-0"
+    assert next(read_dataset("almanac")) == next(read_dataset("almanac:train"))
+    monkeypatch.chdir(tmp_path)
+    for name in ("almanac:", "almanac:dev", "./almanac:test"):
+        with pytest.raises(SettingsError, match="no dataset is called"):
+            read_dataset(name)
+    Path("almanac:test").write_text(json.dumps(LINE))
+    assert [each.id for each in read_dataset("./almanac:test")] == ["test_0"]
 
 
 def questions(count: int) -> list[GoldQuestion]:
