@@ -4,23 +4,20 @@ The answer without passages is asked for as `nodes/answer_directly.py` asks, one
 `nodes/read_passages.py` does, greedily.
 """
 
-import hashlib
-import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import reduce
 from pathlib import Path
 
-from langchain_core.language_models import BaseChatModel
-
+from knowwhen.evaluation.asking import Report, ask_missing
 from knowwhen.evaluation.dataset import GoldQuestion, drawn, read_dataset
+from knowwhen.evaluation.fingerprint import fingerprint, weights_of
 from knowwhen.evaluation.metrics import f1
 from knowwhen.models.capability import describe
 from knowwhen.models.cost import NO_COST, add_costs
 from knowwhen.models.door import Door
-from knowwhen.models.errors import CapabilityError, KnowwhenError, ModelError, RetrievalError, SettingsError
+from knowwhen.models.errors import KnowwhenError, SettingsError
 from knowwhen.models.resolve import ModelLike, resolve_model
 from knowwhen.nodes import answer_directly, read_passages
 from knowwhen.tools.labelled import HARMFUL, HELPFUL, Labelled, Origin, Utility
@@ -28,12 +25,10 @@ from knowwhen.tools.letters import LETTERS, resolve_encoder
 from knowwhen.tools.passage import Passage, as_passages
 from knowwhen.tools.reference import write_reference
 from knowwhen.tools.resolve import RetrieverLike, resolve_retriever
-from knowwhen.training.journal import Journal, QuestionLabels, open_journal
+from knowwhen.training.journal import QuestionLabels, open_journal
 
 QUESTIONS, PASSAGES = 500, 5  # the paper's
 MAX_TOKENS = 256  # of an answer, as the methods' settings have it
-FAILURES = 10  # questions that fail one after the other, after which the rest is not tried
-PIECE = 2**20  # bytes read at both ends of a file of weights
 
 
 @dataclass(frozen=True)
@@ -66,7 +61,7 @@ def build_reference(
     passages: int = PASSAGES,
     encoder: str = LETTERS,
     seed: int = 0,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = lambda done, total: None,
 ) -> ReferenceSummary:
     """Label the passages retrieved for the questions of a dataset, and write those that changed an answer.
 
@@ -102,14 +97,19 @@ def build_reference(
     origin = Origin(
         dataset=Path(dataset).name,
         model=model if isinstance(model, str) else describe(model),
-        weights=_weights(answering),
+        weights=weights_of(answering),
         corpus=str(corpus) if isinstance(corpus, str | Path) else type(corpus).__name__,
         passages=passages,
-        prompts=_fingerprint([answer_directly.PROMPT.encode(), read_passages.PROMPT.encode()]),
+        prompts=fingerprint([answer_directly.PROMPT.encode(), read_passages.PROMPT.encode()]),
     )
     with open_journal(out, origin) as journal:
-        _check_same(questions, journal)
-        failures = _label_all(door, questions, passages, journal, report)
+        failures = ask_missing(
+            questions,
+            lambda question: label_question(door, question, passages),
+            journal,
+            door.max_concurrency,
+            report,
+        )
         finished = [journal.finished[each.id] for each in questions if each.id in journal.finished]
         labels = [label for question in finished for label in question.labels]
         manifest = write_reference(out, labels, encoding, origin)
@@ -184,87 +184,3 @@ def _prompt(question: str, read: Sequence[Passage]) -> str:
     if not read:
         return answer_directly.PROMPT.format(question=question)
     return read_passages.PROMPT.format(question=question, passages=read_passages.as_text(read))
-
-
-def _check_same(questions: Sequence[GoldQuestion], journal: Journal) -> None:
-    """Make sure that the journal's questions are these, not others with their ids."""
-    for question in questions:
-        known = journal.finished.get(question.id)
-        if known and (known.question, known.golden_answers) != (question.question, question.golden_answers):
-            raise SettingsError(
-                f"question {question.id} was another one, or had other answers, when {journal.path} was "
-                "begun; go on with the dataset of then, or begin anew in another folder"
-            )
-
-
-def _label_all(
-    door: Door,
-    questions: Sequence[GoldQuestion],
-    passages: int,
-    journal: Journal,
-    report: Callable[[int, int], None],
-) -> list[str]:
-    """Label the questions that the journal lacks, several at once; returns what the failed ones died of."""
-    missing = [question for question in questions if question.id not in journal.finished]
-    done, in_a_row = len(questions) - len(missing), 0
-    failures: list[str] = []
-    report(done, len(questions))
-    pool = ThreadPoolExecutor(door.max_concurrency, thread_name_prefix="knowwhen")
-    # As many as may be asked at once and no more: of a server that is down little is asked in vain.
-    waiting = iter(missing)
-    under_way: dict[Future[QuestionLabels], GoldQuestion] = {}
-    try:
-        while True:
-            for question in itertools.islice(waiting, door.max_concurrency - len(under_way)):
-                under_way[pool.submit(label_question, door, question, passages)] = question
-            if not under_way:
-                return failures
-            for future in wait(under_way, return_when=FIRST_COMPLETED).done:
-                question = under_way.pop(future)
-                try:
-                    journal.add(future.result())
-                except (ModelError, RetrievalError, CapabilityError) as error:
-                    failures.append(f"{question.id}: {error}")
-                    in_a_row += 1
-                    if in_a_row == FAILURES or len(failures) == len(questions):
-                        raise KnowwhenError(
-                            f"{in_a_row} questions failed one after the other, the last was {failures[-1]}; "
-                            "run again to go on"
-                        ) from None
-                else:
-                    in_a_row = 0
-                done += 1
-                report(done, len(questions))
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _weights(model: BaseChatModel) -> str:
-    """A fingerprint of a local model's weights: a model that was trained anew has the name of the old one.
-
-    Of each file its name, its size and its two ends: training moves all weights, and a model may be large.
-    """
-    path = getattr(model, "path", None)
-    if not isinstance(path, str) or not path or not Path(path).expanduser().is_dir():
-        return ""
-    return _fingerprint(
-        piece
-        for file in sorted(Path(path).expanduser().glob("*.safetensors"))
-        for piece in (file.name.encode(), *_ends(file))
-    )
-
-
-def _ends(file: Path) -> Iterator[bytes]:
-    size = file.stat().st_size
-    yield str(size).encode()
-    with file.open("rb") as content:
-        yield content.read(PIECE)
-        content.seek(max(0, size - PIECE))
-        yield content.read(PIECE)
-
-
-def _fingerprint(pieces: Iterable[bytes]) -> str:
-    digest = hashlib.sha256()
-    for piece in pieces:
-        digest.update(len(piece).to_bytes(8) + piece)
-    return digest.hexdigest()[:16]

@@ -1,6 +1,6 @@
-"""How far the reading of a corpus has come, on stderr: share, rate and time left."""
+"""How far a long run has come, on stderr: share, rate and time left."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -41,3 +41,34 @@ def shown(corpus: "Corpus") -> Iterator[Iterator["Entry"]]:
             update(passages)
 
         yield entries()
+
+
+@contextmanager
+def questions_done(doing: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how many questions of all are done, their rate and the time left, as what is given is told."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn(doing),
+        BarColumn(),
+        TextColumn("{task.completed:,} of {task.total:,} questions, {task.fields[rate]:.1f}/s"),
+        TimeRemainingColumn(),
+    )
+    progress = Progress(*columns, console=Console(stderr=True))
+    before = 0  # done in earlier runs
+
+    def report(done: int, total: int) -> None:
+        nonlocal before
+        if not progress.tasks:
+            before = done
+            progress.add_task("", total=total, completed=done, rate=0.0)
+            progress.start()
+        rate = (done - before) / (progress.tasks[0].elapsed or 1.0)
+        progress.update(progress.tasks[0].id, completed=done, rate=rate)
+
+    try:
+        yield report
+    finally:
+        if progress.tasks:
+            progress.stop()

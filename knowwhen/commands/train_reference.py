@@ -1,11 +1,12 @@
 """`knowwhen train reference`: label retrieved passages by what they do to answers, for KEQA."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from knowwhen.commands.progress import questions_done
+from knowwhen.commands.turn_table import show_failures
 
 
 def reference(
@@ -46,7 +47,7 @@ def reference(
     from knowwhen.tools.labelled import LEAST
     from knowwhen.training.reference import build_reference
 
-    with stopping_at_once(), _progress() as report:
+    with stopping_at_once(), questions_done("labelling") as report:
         summary = build_reference(
             dataset,
             out,
@@ -58,12 +59,7 @@ def reference(
             seed=seed,
             report=report,
         )
-    if summary.failed:
-        typer.echo(
-            f"{summary.failed:,} questions failed, the first was {summary.first_failure}; run again to ask "
-            "them again",
-            err=True,
-        )
+    show_failures(summary.failed, summary.first_failure)
     if min(summary.helpful, summary.harmful) < LEAST:
         typer.echo(
             f"KEQA shows at least {LEAST} helpful and {LEAST} harmful passages, and there are "
@@ -77,34 +73,3 @@ def reference(
             f"{out}: {summary.helpful:,} helpful, {summary.harmful:,} harmful, {summary.neutral:,} neutral; "
             f"{summary.questions:,} questions, {summary.model_calls:,} model calls"
         )
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int], None]]:
-    """Show on stderr how many questions are done, their rate and the time left."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("labelling"),
-        BarColumn(),
-        TextColumn("{task.completed:,} of {task.total:,} questions, {task.fields[rate]:.1f}/s"),
-        TimeRemainingColumn(),
-    )
-    progress = Progress(*columns, console=Console(stderr=True))
-    before = 0  # done in earlier runs
-
-    def report(done: int, total: int) -> None:
-        nonlocal before
-        if not progress.tasks:
-            before = done
-            progress.add_task("", total=total, completed=done, rate=0.0)
-            progress.start()
-        rate = (done - before) / (progress.tasks[0].elapsed or 1.0)
-        progress.update(progress.tasks[0].id, completed=done, rate=rate)
-
-    try:
-        yield report
-    finally:
-        if progress.tasks:
-            progress.stop()

@@ -1,0 +1,183 @@
+"""The journal of a long run over questions: each one's record on disk as soon as it is there.
+
+Killed at any moment, even in the middle of a line, it holds every question that was finished, and a later run
+goes on from it. It is JSON lines: what the run was begun with, then one record for each question.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ValidationError
+
+from knowwhen.models.errors import KnowwhenError, SettingsError
+
+JOURNAL = "journal.jsonl"
+LOCK = "journal.lock"
+
+
+class Finished(BaseModel, frozen=True, extra="forbid"):
+    """A question that is done; a run's own record adds what came of it."""
+
+    question_id: str
+    question: str
+    golden_answers: tuple[str, ...]
+
+
+R = TypeVar("R", bound=Finished)
+
+
+def _only_by_its_journal(folder: Path) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class JournalKind(Generic[R]):
+    """What a journal is of."""
+
+    record: type[R]
+    format: str
+    """Written in its first line, by which it is known: `knowwhen reference journal`."""
+    product: str
+    """What the folder holds in the end, for the errors: `reference set`."""
+    version: int = 1
+    holds: Callable[[Path], bool] = _only_by_its_journal
+    """Whether a folder without a journal holds such a product all the same, and may be written to."""
+
+    @property
+    def beginning(self) -> bytes:
+        """How every journal of this kind begins, by which ours is known."""
+        return json.dumps({"format": self.format})[:-1].encode()
+
+
+class Journal(Generic[R]):
+    """The questions finished so far."""
+
+    def __init__(self, path: Path, finished: dict[str, R]) -> None:
+        self.path = path
+        self.finished = finished
+        """By their ids."""
+
+    def add(self, record: R) -> None:
+        """Write a finished question down, for good.
+
+        Raises:
+            KnowwhenError: if that fails.
+        """
+        _append(self.path, record.model_dump())
+        self.finished[record.question_id] = record
+
+
+@contextmanager
+def open_journal(folder: Path, kind: JournalKind[R], origin: BaseModel) -> Iterator[Journal[R]]:
+    """Begin the journal in a folder or go on with the one there, which no other process may do meanwhile.
+
+    Args:
+        folder: A new or empty folder, or one that such a journal is in.
+        kind: What the journal is of.
+        origin: How the records are made; a journal that was begun otherwise is refused.
+
+    Raises:
+        SettingsError: The journal was begun with another origin.
+        KnowwhenError: The folder holds something else, is in use, or cannot be written; or the journal is
+            damaged.
+    """
+    try:
+        _check_ours(folder, kind)
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / LOCK, timeout=0):
+            path = folder / JOURNAL
+            finished = _read(path, kind, origin)
+            if path.stat().st_size == 0:
+                header = {"format": kind.format, "version": kind.version, "origin": origin.model_dump()}
+                _append(path, header)
+            yield Journal(path, finished)
+    except Timeout:
+        raise KnowwhenError(f"{folder} is in use by another process; wait for it to end") from None
+    except OSError as error:
+        raise unwritable(folder, error) from None
+
+
+def unwritable(path: Path, error: OSError) -> KnowwhenError:
+    """What to say when a folder with a journal, or a file in it, cannot be written."""
+    return KnowwhenError(
+        f"{path} could not be written: {error.strerror or error}; make room and run again, every finished "
+        "question is kept"
+    )
+
+
+def _check_ours(folder: Path, kind: JournalKind[R]) -> None:
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise KnowwhenError(f"{folder} is a file; choose another place for the {kind.product}")
+    names = sorted(path.name for path in folder.iterdir() if path.name != LOCK)
+    if JOURNAL in names:
+        with (folder / JOURNAL).open("rb") as file:
+            begins = file.read(len(kind.beginning))
+        if kind.beginning.startswith(begins):  # shorter, if it was killed there
+            return
+    elif names and kind.holds(folder):
+        return
+    if names:
+        raise KnowwhenError(
+            f"{folder} holds {names[0]}, which is no {kind.product}'s; choose an empty folder"
+        )
+
+
+def _read(path: Path, kind: JournalKind[R], origin: BaseModel) -> dict[str, R]:
+    """The finished questions; half a line at the end, of a process that was killed, is cut off."""
+    finished: dict[str, R] = {}
+    with path.open("a+b") as file:
+        file.seek(0)
+        whole = 0  # bytes
+        for number, line in enumerate(file, start=1):
+            if not line.endswith(b"\n"):
+                break
+            whole += len(line)
+            if number == 1:
+                _check_origin(path, line, kind, origin)
+                continue
+            try:
+                record = kind.record.model_validate_json(line)
+            except ValidationError:
+                raise KnowwhenError(
+                    f"{path}:{number} is damaged; delete the line, and its question is asked again"
+                ) from None
+            finished.setdefault(record.question_id, record)
+        file.truncate(whole)
+    return finished
+
+
+def _check_origin(path: Path, line: bytes, kind: JournalKind[R], origin: BaseModel) -> None:
+    try:
+        header = json.loads(line)
+        version, begun = header["version"], header["origin"]
+    except (ValueError, KeyError, TypeError):
+        raise KnowwhenError(f"{path}:1 is damaged; begin anew in another folder") from None
+    if version != kind.version:
+        raise KnowwhenError(
+            f"{path} is a journal of format {version}, this knowwhen writes format {kind.version}; begin "
+            "anew in another folder or install the knowwhen that began it"
+        )
+    for name, value in origin.model_dump(mode="json").items():
+        if begun.get(name) != value:
+            raise SettingsError(
+                f"{path} was begun with {name} {begun.get(name)!r}, which is now {value!r}; go on with what "
+                "it was begun with, or begin anew in another folder"
+            )
+
+
+def _append(path: Path, record: dict[str, object]) -> None:
+    try:
+        with path.open("ab") as file:
+            file.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise unwritable(path, error) from None
