@@ -1,22 +1,24 @@
-"""`knowwhen train`: the models that the package makes itself, and what methods are shown."""
+"""`knowwhen train`: the package's own models, what methods are shown, and TAIKC's alignment of any model."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from knowwhen.commands.train_boundary import boundary
 from knowwhen.commands.train_reference import reference
 
 app = typer.Typer(
-    help="Train the models that the package makes itself, and label what methods are shown.",
+    help="Train models to know when they know, and label what methods are shown.",
     no_args_is_help=True,
 )
 app.command()(reference)
+app.command()(boundary)
 
 
 @app.callback()
 def train() -> None:
-    """Train the models that the package makes itself, and label what methods are shown."""
+    """Train models to know when they know, and label what methods are shown."""
 
 
 @app.command()
