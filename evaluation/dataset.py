@@ -49,7 +49,7 @@ def read_dataset(dataset: str | Path) -> Iterator[GoldQuestion]:
     if not Path(dataset).is_file():
         raise SettingsError(
             f"no dataset is called {str(dataset)!r}; give a file of FlashRAG's JSONL, or one of "
-            + ", ".join(ALMANACS)
+            + ", ".join(map(str, ALMANACS))
         )
     return _read_jsonl(Path(dataset))
 

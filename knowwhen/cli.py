@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from knowwhen.commands import almanac, ask, draw, index, search, train
+from knowwhen.commands import almanac, ask, draw, evaluate, index, search, train
 
 WRONG_USE, FAILED = 2, 1
 
@@ -20,6 +20,7 @@ app.command()(search.search)
 app.add_typer(index.app, name="index")
 app.command()(draw.draw)
 app.command()(almanac.almanac)
+app.add_typer(evaluate.app, name="evaluate")
 app.add_typer(train.app, name="train")
 
 
