@@ -1,7 +1,8 @@
 """KEQA: quiz the model on each fact that a question needs, look up what it fails, read only what helps.
 
-The graph is Figure 2. Quizzes are asked in rounds, all at once whose references are answered; each is a graph
-of its own: assessed by how well its answers agree and, if they do not, retrieved, picked and read.
+The graph is Figure 2. Quizzes that refer to each other make a branch; branches run side by side, and in each
+all quizzes are asked at once whose references are answered. A quiz is a graph of its own: assessed by how
+well its answers agree and, if they do not, retrieved, picked and read.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,8 +10,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from langgraph.graph import END, START
-from langgraph.types import Send
 
+from knowwhen.graphs.branch import branch
 from knowwhen.graphs.method import Method, ModelLike, add_first, begin, served, with_prompts
 from knowwhen.models.capability import Capability, require
 from knowwhen.models.door import Door
@@ -25,14 +26,16 @@ from knowwhen.nodes import (
     summarise,
 )
 from knowwhen.nodes.answer_directly import PROMPT as DIRECT_PROMPT
+from knowwhen.nodes.branch import each_branch
 from knowwhen.nodes.demonstrations import demonstrations_for
 from knowwhen.nodes.fall_back import fall_back
-from knowwhen.nodes.gather_answers import each_ready_quiz, gather_answers
+from knowwhen.nodes.gather_answers import gather_answers
+from knowwhen.nodes.make_quizzes import QuizSettings
+from knowwhen.nodes.quiz import QuizState
 from knowwhen.nodes.quiz_demonstrations import QuizDemonstration
-from knowwhen.nodes.quizzes import AskedQuiz, QuizSettings, QuizState, QuizzesState, own_quiz
 from knowwhen.nodes.retrieve import retrieve
 from knowwhen.nodes.settings import with_defaults
-from knowwhen.nodes.solve import solve
+from knowwhen.nodes.sub_questions import AskedSubQuestion, DividedState, own_question
 from knowwhen.tools.reference import UtilityReference
 from knowwhen.tools.resolve import RetrieverLike, resolve_retriever
 from knowwhen.uncertainty.judge import Judge
@@ -100,20 +103,20 @@ def keqa(
     reference = pick.reference_for(u_door.model, defaults, reference)
     quiz = _quiz(door, u_door, defaults, wording, resolve_judge(judge, door), reference)
 
-    graph = begin(defaults, state=QuizzesState)
+    graph = begin(defaults, state=DividedState)
     shown = quiz_demonstrations.as_text(
         demonstrations_for(door.model, quiz_demonstrations.DEFAULT, demonstrations)
     )
     add_first(
         graph, "make_quizzes", make_quizzes.make_quizzes(door, defaults, wording["make_quizzes"], shown)
     )
-    graph.add_node("answer_quiz", solve(quiz))
+    graph.add_node("answer_branch", branch(door, defaults, quiz))
     graph.add_node("gather_answers", gather_answers(door))
     graph.add_node("summarise", summarise.summarise(door, defaults, wording["summarise"]))
     graph.add_edge(START, "make_quizzes")
-    graph.add_conditional_edges("make_quizzes", each_ready_quiz, ["answer_quiz"])
-    graph.add_edge("answer_quiz", "gather_answers")
-    graph.add_conditional_edges("gather_answers", on, ["answer_quiz", "summarise", END])
+    graph.add_conditional_edges("make_quizzes", each_branch, ["answer_branch"])
+    graph.add_edge("answer_branch", "gather_answers")
+    graph.add_conditional_edges("gather_answers", whether_divided, {"quizzes": "summarise", "own quiz": END})
     graph.add_edge("summarise", END)
     return graph.compile(name="keqa")
 
@@ -127,12 +130,12 @@ def _quiz(
     reference: UtilityReference | None,
 ) -> Method:
     """One quiz, a graph within the graph: UKP for what QKE finds unknown."""
-    quiz = begin(defaults, AskedQuiz, QuizState)
+    quiz = begin(defaults, AskedSubQuestion, QuizState)
     add_first(
         quiz,
         "assess",
         assess.assess(door, defaults, judge, wording["assess"]),
-        AskedQuiz,
+        AskedSubQuestion,
     )
     quiz.add_node("retrieve", retrieve(door, defaults))
     quiz.add_node("pick", pick.pick(u_door, defaults, reference, wording["pick"]))
@@ -171,11 +174,9 @@ def by_what_is_kept(state: QuizState) -> Literal["read", "extract", "none kept"]
     return "extract" if state["extract"] else "read"
 
 
-def on(state: QuizzesState) -> list[Send] | str:
-    """The next round of quizzes, or the summary of all; none if the question was its own quiz."""
-    if state["rounds"]:
-        return each_ready_quiz(state)
-    return END if own_quiz(state) else "summarise"
+def whether_divided(state: DividedState) -> Literal["quizzes", "own quiz"]:
+    """Whether there is anything to sum up."""
+    return "own quiz" if own_question(state) else "quizzes"
 
 
 __getattr__ = served(keqa)  # `knowwhen.graphs.keqa:graph`, for langgraph.json

@@ -12,7 +12,7 @@ from knowwhen.models.door import Door
 from knowwhen.nodes import answer_directly
 from knowwhen.nodes.node import Node, Update, as_node
 from knowwhen.nodes.progress import report_progress
-from knowwhen.nodes.quizzes import QuizState
+from knowwhen.nodes.quiz import QuizState
 from knowwhen.nodes.references import named
 from knowwhen.nodes.settings import Settings
 from knowwhen.nodes.state import noted, spent, step_of

@@ -8,7 +8,7 @@ import re
 from knowwhen.models.door import Door
 from knowwhen.nodes.listing import bare
 from knowwhen.nodes.node import Node, Update, as_node
-from knowwhen.nodes.quizzes import QuizState
+from knowwhen.nodes.quiz import QuizState
 from knowwhen.nodes.read_passages import as_text
 from knowwhen.nodes.settings import Settings
 from knowwhen.nodes.state import spent

@@ -2,7 +2,7 @@
 
 from knowwhen.models.door import Door
 from knowwhen.nodes.node import Node, Update, as_node
-from knowwhen.nodes.quizzes import QuizState
+from knowwhen.nodes.quiz import QuizState
 from knowwhen.nodes.state import step_of
 
 

@@ -6,15 +6,18 @@ one whose quizzes cannot be read.
 
 from collections import Counter
 
+from pydantic import Field
+
 from knowwhen.models.cost import NO_COST, Cost
 from knowwhen.models.door import Door
 from knowwhen.models.faults import shortened
 from knowwhen.nodes.listing import bare, listed
 from knowwhen.nodes.node import Node, Update, as_node
 from knowwhen.nodes.progress import report_progress
-from knowwhen.nodes.quizzes import Quiz, QuizSettings, QuizzesState
 from knowwhen.nodes.references import rounds
-from knowwhen.nodes.state import noted, spent
+from knowwhen.nodes.settings import Settings
+from knowwhen.nodes.state import ROOT, noted, spent
+from knowwhen.nodes.sub_questions import DividedState, SubQuestion, undivided
 
 # Demonstrations stand first: what prompts have in common is computed once.
 PROMPT = """\
@@ -25,6 +28,14 @@ If one fact answers it, repeat it as #1.
 
 MOST_QUIZZES = 16
 MOST_ROUNDS = 10  # two supersteps each, and a graph in a pipe or as a tool may take 25
+
+
+class QuizSettings(Settings):
+    """Whether a question is divided."""
+
+    quizzes: bool = Field(
+        default=True, description="Divide the question into quizzes; false: the question is its own quiz"
+    )
 
 
 def read_quizzes(text: str) -> dict[int, str]:
@@ -59,7 +70,7 @@ def make_quizzes(door: Door, settings: QuizSettings, prompt: str = PROMPT, demon
         demonstrations: questions with their quizzes, as text.
     """
 
-    def make_quizzes(state: QuizzesState) -> Update:
+    def make_quizzes(state: DividedState) -> Update:
         now = settings.of_this_run()
         if not now.quizzes:
             return _own(state, None, NO_COST)
@@ -70,11 +81,14 @@ def make_quizzes(door: Door, settings: QuizSettings, prompt: str = PROMPT, demon
         reason = why_not(state["question"], quizzes, reply.text)
         if reason or len(quizzes) == 1:
             return _own(state, f"not divided, {reason}: asked whole" if reason else None, reply.cost)
+        root = state.get("id", ROOT)
         report_progress(state, "decompose", None)
         return {
             "route": "decompose",
-            "quizzes": [Quiz(number=number, quiz=quiz, answer=None) for number, quiz in quizzes.items()],
-            "rounds": rounds(quizzes),
+            "sub_questions": [
+                SubQuestion(number=number, question=quiz, id=f"{root}.{number}", parent=root)
+                for number, quiz in quizzes.items()
+            ],
             "confidence": None,  # not that of an earlier question in the same thread
             "notes": [],
             "cost": spent(state, reply.cost),
@@ -83,11 +97,10 @@ def make_quizzes(door: Door, settings: QuizSettings, prompt: str = PROMPT, demon
     return as_node(door, make_quizzes)
 
 
-def _own(state: QuizzesState, note: str | None, cost: Cost) -> Update:
+def _own(state: DividedState, note: str | None, cost: Cost) -> Update:
     """The question as its own quiz."""
     return {
-        "quizzes": [Quiz(number=1, quiz=state["question"], answer=None)],
-        "rounds": [[1]],
+        "sub_questions": undivided(state),
         "notes": noted(state, note),
         "cost": spent(state, cost),
     }

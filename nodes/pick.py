@@ -18,7 +18,7 @@ from knowwhen.models.door import Door
 from knowwhen.models.errors import SettingsError
 from knowwhen.models.pocket import is_pocket
 from knowwhen.nodes.node import Node, Update, as_node
-from knowwhen.nodes.quizzes import QuizState
+from knowwhen.nodes.quiz import QuizState
 from knowwhen.nodes.read_passages import as_text
 from knowwhen.nodes.settings import ReadingSettings
 from knowwhen.nodes.state import noted, spent

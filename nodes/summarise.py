@@ -6,10 +6,10 @@ from knowwhen.models.door import Door
 from knowwhen.nodes.combine import as_pairs
 from knowwhen.nodes.conclusion import final_answer, plain
 from knowwhen.nodes.node import Node, Update, as_node
-from knowwhen.nodes.quizzes import QuizzesState, answers_of, quiz_id
 from knowwhen.nodes.references import filled_in
 from knowwhen.nodes.settings import Settings
 from knowwhen.nodes.state import spent, step_of
+from knowwhen.nodes.sub_questions import DividedState, answers_of
 
 PROMPT = """\
 Question: {question}
@@ -23,17 +23,17 @@ Explanation:"""
 def summarise(door: Door, settings: Settings, prompt: str = PROMPT) -> Node:
     """The node that answers a question from its quizzes; without a marked answer the last line is it."""
 
-    def summarise(state: QuizzesState) -> Update:
-        quizzes, answers = state["quizzes"], answers_of(state)
-        resolved = [filled_in(quiz["quiz"], answers) for quiz in quizzes]
-        pairs = as_pairs(resolved, [quiz["answer"] or "unknown" for quiz in quizzes])
+    def summarise(state: DividedState) -> Update:
+        quizzes, answers = state["sub_questions"], answers_of(state)
+        resolved = [filled_in(quiz["question"], answers) for quiz in quizzes]
+        outputs = [state["part_outputs"][quiz["id"]] for quiz in quizzes]
+        pairs = as_pairs(resolved, [output["answer"] or "unknown" for output in outputs])
         reply = door.ask(
             prompt.format(question=state["question"], pairs=pairs), **settings.of_this_run().sampling()
         )
         text = plain(reply.text.strip())
         answer, marked = final_answer(text)
         note = None if marked else "no marked answer in the summary: its last line is the answer"
-        outputs = [state["part_outputs"][quiz_id(state, quiz["number"])] for quiz in quizzes]
         return {
             "answer": answer,
             "explanation": text,

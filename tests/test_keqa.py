@@ -556,7 +556,7 @@ def test_a_question_knows_nothing_of_an_earlier_one_in_its_thread(before: int, a
 def test_only_questions_go_in_and_only_answers_come_out() -> None:
     hidden: Any = {
         "id": "9",
-        "quizzes": [],
+        "sub_questions": [],
         "rounds": [[3]],
         "notes": ["x"],
         "answer": "z",
