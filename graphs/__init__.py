@@ -8,6 +8,7 @@ from knowwhen.graphs.method import Method
 from knowwhen.graphs.retrieve_then_read import retrieve_then_read
 from knowwhen.graphs.seakr import seakr
 from knowwhen.graphs.self_dc import self_dc
+from knowwhen.graphs.taikc import taikc
 
 METHODS = {
     "direct": direct,
@@ -17,6 +18,7 @@ METHODS = {
     "self_dc": self_dc,
     "keqa": keqa,
     "seakr": seakr,
+    "taikc": taikc,
 }
 
 __all__ = [
@@ -29,4 +31,5 @@ __all__ = [
     "retrieve_then_read",
     "seakr",
     "self_dc",
+    "taikc",
 ]

@@ -90,8 +90,8 @@ def seakr(
     door = Door(
         resolve_model(model), resolve_retriever(retriever), asked_by="seakr", max_concurrency=max_concurrency
     )
-    gauge = Gauge(door, defaults, judge, encoder, choose_preset(door.model, preset, calibration))
-    gauge.check()
+    gauge = Gauge(door, defaults, "seakr", judge, encoder, choose_preset(door.model, preset, calibration))
+    think.check_gauge(gauge, defaults)
     shown = demonstrations_for(door.model, worked.DEFAULT, demonstrations)
     ask = think.step_prompts(wording, worked.as_text(shown))
 

@@ -3,16 +3,31 @@
 from dataclasses import dataclass, fields
 from typing import Any
 
-from knowwhen.models.capability import Capability, require
+from pydantic import Field
+
 from knowwhen.models.door import Door
 from knowwhen.models.errors import SettingsError
-from knowwhen.nodes.reasoning import ReasoningSettings
+from knowwhen.nodes.settings import Settings
 from knowwhen.uncertainty.embedding_gram import TextEncoder
 from knowwhen.uncertainty.estimator import Estimator
 from knowwhen.uncertainty.judge import Judge
 from knowwhen.uncertainty.presets import Preset, choose_threshold
 from knowwhen.uncertainty.resolve import ESTIMATORS, resolve_estimator
 from knowwhen.uncertainty.score import Threshold
+
+
+class GaugeSettings(Settings):
+    """Which estimator gauges the model's answers, and where they count as sure."""
+
+    estimator: str = Field(default="probability", description="Which estimator says how sure the model is")
+    samples: int | None = Field(
+        default=None, ge=2, le=1000, description="k, for an estimator that compares samples; None: its own"
+    )
+    threshold: float | None = Field(
+        default=None,
+        allow_inf_nan=False,
+        description="Less sure, a question is looked up; None: that of the preset or calibration",
+    )
 
 
 @dataclass(frozen=True)
@@ -22,18 +37,20 @@ class Gauge:
     Args:
         door: to the model.
         defaults: the settings that a graph was built with.
+        method: whose gate it is, for the errors.
         judge: for an estimator that compares texts.
         encoder: for one that embeds them.
         preset: the threshold that the user chose, of this model or another.
     """
 
     door: Door
-    defaults: ReasoningSettings
+    defaults: GaugeSettings
+    method: str
     judge: Judge | None = None
     encoder: TextEncoder | None = None
     preset: Preset | None = None
 
-    def estimator(self, now: ReasoningSettings) -> Estimator:
+    def estimator(self, now: GaugeSettings) -> Estimator:
         """The estimator that the settings name.
 
         Raises:
@@ -44,7 +61,7 @@ class Gauge:
         own: dict[str, Any] = {"k": now.samples} if counted and now.samples is not None else {}
         return resolve_estimator(now.estimator, door=self.door, judge=self.judge, encoder=self.encoder, **own)
 
-    def threshold(self, now: ReasoningSettings) -> Threshold:
+    def threshold(self, now: GaugeSettings) -> Threshold:
         """The estimator's threshold on the model at hand.
 
         Raises:
@@ -58,25 +75,4 @@ class Gauge:
                 f"samples={self.defaults.samples}; pass the threshold of estimator={now.estimator!r}, "
                 f"samples={now.samples} beside it"
             )
-        return choose_threshold(estimator, self.door.model, "seakr", now.threshold, self.preset)
-
-    def check(self) -> None:
-        """Refuse, when a graph is built, what would fail when it runs with these settings.
-
-        Raises:
-            CapabilityError: the model does not report what the estimator or the query reads.
-            SettingsError: there is no such estimator, or no threshold for it on this model.
-        """
-        now, estimator = self.defaults, self.estimator(self.defaults)
-        compares = now.retrieval == "always" and (now.rerank == "surest" or now.reasoning == "surer")
-        if now.retrieval == "unsure" or now.hops == "one" or compares:
-            estimator.require(self.door.model)
-        if now.retrieval == "unsure":
-            self.threshold(now)
-        if now.retrieval != "never" and now.query == "surer_tokens":
-            require(
-                self.door.model,
-                [Capability.LOGPROBS],
-                "seakr's query='surer_tokens'",
-                "use query='thought' or query='question'",
-            )
+        return choose_threshold(estimator, self.door.model, self.method, now.threshold, self.preset)

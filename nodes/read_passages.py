@@ -43,7 +43,7 @@ def read_passages(
         answer = reply.text.strip()
         return {
             "answer": answer,
-            "explanation": _explanation(state),
+            "explanation": explanation(state),
             "steps": [step_of(state, state["route"], answer, passages)],
             "cost": spent(state, reply.cost),
         }
@@ -51,7 +51,8 @@ def read_passages(
     return as_node(door, read_passages)
 
 
-def _explanation(state: State) -> str:
+def explanation(state: State) -> str:
+    """Where an answer from the passages at hand comes from."""
     passages = state.get("passages", [])
     if not passages:
         return "unsupported: no passage was at hand"

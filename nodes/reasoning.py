@@ -10,6 +10,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from knowwhen.models.cost import Cost
+from knowwhen.nodes.gauge import GaugeSettings
 from knowwhen.nodes.settings import ReadingSettings
 from knowwhen.nodes.state import State
 from knowwhen.tools.passage import Passage
@@ -23,7 +24,7 @@ Way = Literal["think on", "from rationales", "from knowledge", "one answer"]
 Query = Literal["surer_tokens", "thought", "question"]
 
 
-class ReasoningSettings(ReadingSettings):
+class ReasoningSettings(ReadingSettings, GaugeSettings):
     """How SeaKR samples, when it looks things up, and which of its parts are switched off (Table 3)."""
 
     temperature: float = Field(
@@ -33,9 +34,6 @@ class ReasoningSettings(ReadingSettings):
     top_k: int = Field(default=50, ge=1, description="How many tokens are sampled from")
     max_tokens: int = Field(default=128, ge=1, description="Longest step or answer, in tokens")
     estimator: str = Field(default="gram:seakr", description="Which estimator says how sure the model is")
-    samples: int | None = Field(
-        default=None, ge=2, le=1000, description="k, for an estimator that compares samples; None: its own"
-    )
     threshold: float | None = Field(
         default=None,
         allow_inf_nan=False,

@@ -6,6 +6,7 @@ SeaKR, sections 3.1 and 3.2. In one-hop mode the step is the answer.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from knowwhen.models.capability import Capability, require
 from knowwhen.models.door import Door
 from knowwhen.models.reply import TokenLogprob
 from knowwhen.nodes import answer_directly, read_passages
@@ -150,3 +151,25 @@ def words_of(tokens: Sequence[TokenLogprob]) -> list[tuple[str, float]]:
             break
     first = 1 if words and words[0][0].strip() == "-" else 0  # a list's mark
     return [(word.strip(), least) for word, least in words[first:]]
+
+
+def check_gauge(gauge: Gauge, now: ReasoningSettings) -> None:
+    """Refuse, when a graph is built, what would fail when it runs with these settings.
+
+    Raises:
+        CapabilityError: the model does not report what the estimator or the query reads.
+        SettingsError: there is no such estimator, or no threshold for it on this model.
+    """
+    model, estimator = gauge.door.model, gauge.estimator(now)
+    compares = now.retrieval == "always" and (now.rerank == "surest" or now.reasoning == "surer")
+    if now.retrieval == "unsure" or now.hops == "one" or compares:
+        estimator.require(model)
+    if now.retrieval == "unsure":
+        gauge.threshold(now)
+    if now.retrieval != "never" and now.query == "surer_tokens":
+        require(
+            model,
+            [Capability.LOGPROBS],
+            "seakr's query='surer_tokens'",
+            "use query='thought' or query='question'",
+        )

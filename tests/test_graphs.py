@@ -31,7 +31,7 @@ def build(name: str, script: Any = ()) -> Method:
     return make(model, *SHELVES.get(name, ()), **SETTINGS.get(name, {}))
 
 
-SHELVES = {name: (Shelf(),) for name in ("self_dc", "retrieve_then_read", "keqa", "seakr")}
+SHELVES = {name: (Shelf(),) for name in ("self_dc", "retrieve_then_read", "keqa", "seakr", "taikc")}
 SETTINGS: dict[str, Any] = {
     "keqa": {"shown": "none"},
     "seakr": {"estimator": "consistency", "samples": 2, "threshold": 0.5, "query": "thought"},
@@ -58,11 +58,10 @@ DRAWN = {
     ],
     "keqa": [
         "__start__ --> make_quizzes",
-        "make_quizzes -.-> answer_quiz",
-        "answer_quiz --> gather_answers",
-        "gather_answers -.-> answer_quiz",
-        "gather_answers -.-> summarise",
-        "gather_answers -.-> __end__",
+        "make_quizzes -.-> answer_branch",
+        "answer_branch --> gather_answers",
+        "gather_answers -. &nbsp;quizzes&nbsp; .-> summarise",
+        "gather_answers -. &nbsp;own quiz&nbsp; .-> __end__",
         "summarise --> __end__",
     ],
     "seakr": [
@@ -75,6 +74,17 @@ DRAWN = {
         "answer_from_rationales --> choose_answer",
         "answer_from_knowledge --> choose_answer",
         "choose_answer --> __end__",
+    ],
+    "taikc": [
+        "__start__ --> make_tree",
+        "make_tree -.-> answer_branch",
+        "answer_branch --> gather_answers",
+        "gather_answers -.-> summarise_chain",
+        "gather_answers -.-> give_up",
+        "gather_answers -.-> __end__",
+        "summarise_chain --> read_chains",
+        "read_chains --> __end__",
+        "give_up --> __end__",
     ],
 }
 
@@ -112,17 +122,38 @@ def test_self_dc_is_drawn_with_itself_inside_once() -> None:
 @pytest.mark.usefixtures("offline")
 def test_keqa_is_drawn_with_a_quizs_way_inside_once() -> None:
     graph = build("keqa").get_graph(xray=True)
-    assert graph.draw_mermaid().count("subgraph answer_quiz") == 1
+    assert graph.draw_mermaid().count("subgraph answer_question") == 1
     arrows = {
         (edge.source.rpartition(":")[2], edge.data, edge.target.rpartition(":")[2])
         for edge in graph.edges
-        if edge.source.startswith("answer_quiz:") and edge.target.startswith("answer_quiz:")
+        if ":answer_question:" in edge.source and ":answer_question:" in edge.target
     }
     assert {
         ("assess", "unknown", "retrieve"),
         ("pick", "none kept", "fall_back"),
         ("pick", "read", "read_passages"),
         ("pick", "extract", "extract_sentences"),
+    } <= arrows
+
+
+@pytest.mark.usefixtures("offline")
+def test_taikc_is_drawn_with_a_querys_way_inside_once() -> None:
+    graph = build("taikc").get_graph(xray=True)
+    assert graph.draw_mermaid().count("subgraph answer_question") == 1
+    arrows = {
+        (edge.source.rpartition(":")[2], edge.data, edge.target.rpartition(":")[2])
+        for edge in graph.edges
+        if ":answer_question:" in edge.source and ":answer_question:" in edge.target
+    }
+    assert {
+        ("choose_source", "Confident QA", "confident_qa"),
+        ("choose_source", "an estimator", "estimate_certainty"),
+        ("choose_source", "internal", "direct_qa"),
+        ("choose_source", "external", "retrieve"),
+        ("confident_qa", "RAG_REQUIRED", "retrieve"),
+        ("estimate_certainty", "uncertain", "retrieve"),
+        ("retrieve", None, "read_if_there"),
+        ("read_if_there", "not there", "direct_qa"),
     } <= arrows
 
 
@@ -167,6 +198,7 @@ SCRIPTS: dict[str, Any] = {
     "self_dc": [("Zeno", 0.1), "Zeno"],
     "keqa": ["#1: Where is Alba?", ["Zeno"] * 5],
     "seakr": [f"{FINAL_MARK} Zeno."] * 4,
+    "taikc": ['{"query1": {"question": "Where is Alba?"}}', "RAG_REQUIRED", "Zeno"],
 }
 
 

@@ -205,7 +205,7 @@ def test_a_server_is_shown_every_setting_with_bounds_description_and_the_changed
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_methods_settings_question_and_answer_are_described(name: str) -> None:
-    retrieves = name in ("retrieve_then_read", "self_dc", "keqa", "seakr")
+    retrieves = name in ("retrieve_then_read", "self_dc", "keqa", "seakr", "taikc")
     given: dict[str, Any] = {"retriever": Shelf()} if retrieves else {}
     if name == "keqa":
         given["shown"] = "none"
