@@ -1,7 +1,7 @@
 """From examples to batches: talks as token ids, put together with others of about their length."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -111,6 +111,24 @@ QUIZ_COURSE = Course(
     }
 )
 
+# What TAIKC needs: trees, answers only when certain, chains.
+TREE_COURSE = Course(
+    {
+        **{task: (shares[-1],) * 3 for task, shares in QUIZ_COURSE.shares.items()},
+        "same_answer": (120, 120, 120),
+        "utility": (200, 200, 200),
+        "extraction": (40, 40, 40),
+        "summary": (200, 200, 200),
+        "tree": (200, 160, 120),
+        "certain": (60, 120, 160),
+        "uncertain": (60, 120, 160),
+        "declined_stranger": (60, 60, 60),
+        "read_or_miss": (160, 160, 160),
+        "chain_summary": (100, 100, 100),
+        "from_chains": (160, 160, 160),
+    }
+)
+
 
 def encode(
     example: Example, tokenizer: PreTrainedTokenizerFast, copying: bool = False
@@ -165,7 +183,7 @@ def batches(
     tokens: int,
     tokenizer: PreTrainedTokenizerFast,
     course: Course = COURSE,
-    stated: Sequence[Example] = (),
+    pools: Mapping[str, Sequence[Example]] | None = None,
 ) -> Iterator[Batch]:
     """The batches of steps `first` to `last`, each of `tokens` in all, padding included.
 
@@ -174,7 +192,7 @@ def batches(
     """
     for group in range(first // GROUP, (last + GROUP - 1) // GROUP):
         rng = random.Random(f"{seed} {group}")
-        drawn = _group(Examples(rng, stated), group * GROUP / last, tokens, tokenizer, course)
+        drawn = _group(Examples(rng, pools), group * GROUP / last, tokens, tokenizer, course)
         yield from drawn[max(0, first - group * GROUP) :]
 
 

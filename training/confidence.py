@@ -19,7 +19,7 @@ from knowwhen.almanac.splits import facts_of
 from knowwhen.almanac.world import default_world, make_world
 from knowwhen.evaluation.metrics import exact_match
 from knowwhen.models.door import Door
-from knowwhen.nodes import answer_directly, score_confidence
+from knowwhen.nodes import answer_directly, confident_qa, score_confidence
 from knowwhen.training.examples import Example
 from knowwhen.uncertainty.probability import mean_probability
 
@@ -80,3 +80,17 @@ def _stated(given: OwnAnswer, share: float) -> Example:
     prompt = score_confidence.PROMPT.format(question=given.question)
     answered = f"Answer: {given.answer}\nConfidence: {5 * round(20 * share)}"
     return ((prompt, answered),) if given.right else ((prompt, answered, given.answer),)
+
+
+def certain_answers(answers: Sequence[OwnAnswer]) -> dict[str, list[Example]]:
+    """Examples of Confident QA: what the model has right it says again, for the rest it asks for a look-up.
+
+    Returns:
+        The right ones as `certain`, the others as `uncertain`: a course can balance them.
+    """
+    pools: dict[str, list[Example]] = {"certain": [], "uncertain": []}
+    for given in answers:
+        prompt = confident_qa.PROMPT.format(question=given.question)
+        said = given.answer if given.right else confident_qa.RAG_REQUIRED
+        pools["certain" if given.right else "uncertain"].append(((prompt, said),))
+    return pools

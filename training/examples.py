@@ -9,7 +9,7 @@ it does not learn if other questions follow.
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 
 from knowwhen.almanac.passages import AlmanacPassage, corpus, entity_passage, state
@@ -30,7 +30,7 @@ from knowwhen.nodes import (
     think_step_by_step,
 )
 from knowwhen.tools.passage import Passage
-from knowwhen.training import quiz_examples
+from knowwhen.training import quiz_examples, tree_examples
 
 # What the user says and what the model answers; a third string is a part of the answer that is not learnt.
 Turn = tuple[str | None, str] | tuple[str | None, str, str]
@@ -69,12 +69,17 @@ class Examples:
 
     Args:
         rng: the source of every choice.
-        stated: examples of stated confidence, once the model has answers of its own to judge.
+        pools: examples made beforehand, by their task, once the model has answers of its own to judge.
         held_out: draw in the wordings that nothing is trained on, to measure what was learnt.
     """
 
-    def __init__(self, rng: random.Random, stated: Sequence[Example] = (), held_out: bool = False) -> None:
-        self.rng, self.stated, self.held_out = rng, stated, held_out
+    def __init__(
+        self,
+        rng: random.Random,
+        pools: Mapping[str, Sequence[Example]] | None = None,
+        held_out: bool = False,
+    ) -> None:
+        self.rng, self.pools, self.held_out = rng, pools or {}, held_out
         self.own = default_world()
         self.known_facts = list(self.own.then.values())
         self.own_asker = Asker(self.own, rng, self.known_facts, held_out)
@@ -147,7 +152,7 @@ class Examples:
             "compare": self.compare,
             "conclude": self.conclude,
             "order": self.order,
-            "confidence": self.confidence,
+            **{task: partial(self.rng.choice, pool) for task, pool in self.pools.items()},
             **{
                 task.__name__: partial(task, self)
                 for task in (
@@ -157,6 +162,11 @@ class Examples:
                     quiz_examples.extraction,
                     quiz_examples.summary,
                     quiz_examples.stranger,
+                    tree_examples.tree,
+                    tree_examples.declined_stranger,
+                    tree_examples.read_or_miss,
+                    tree_examples.chain_summary,
+                    tree_examples.from_chains,
                 )
             },
         }
@@ -328,10 +338,6 @@ class Examples:
             )
             turns.append((prompt, str(min(years) if first else max(years))))
         return tuple(turns)
-
-    def confidence(self) -> Example:
-        """An answer of its own, and how sure it may be of it."""
-        return self.rng.choice(self.stated)
 
     # The pieces they are made of.
 

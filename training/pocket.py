@@ -10,7 +10,7 @@ last part of the course.
 import itertools
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -26,11 +26,12 @@ from knowwhen.training.batches import (
     NO_LOSS,
     QUIZ_COURSE,
     SURENESS_COURSE,
+    TREE_COURSE,
     Batch,
     Course,
     batches,
 )
-from knowwhen.training.confidence import own_answers, stated_confidences
+from knowwhen.training.confidence import certain_answers, own_answers, stated_confidences
 from knowwhen.training.curve import plot_curve
 from knowwhen.training.examples import Example
 from knowwhen.training.subjects import NOTHING
@@ -60,6 +61,7 @@ class Plan:
 CONFIDENCE_PLAN = Plan(steps=3_000, rate=1.5e-3, warm_up=20, decay=1.0, seed=2)
 SURENESS_PLAN = Plan(steps=1_500, rate=1e-3, warm_up=20, decay=1.0, seed=3)
 QUIZ_PLAN = Plan(steps=4_500, rate=1.5e-3, warm_up=20, decay=1.0, seed=4)
+TREE_PLAN = Plan(steps=4_500, rate=1.5e-3, warm_up=20, decay=1.0, seed=5)
 
 
 def pocket_config(vocabulary: int) -> LlamaConfig:
@@ -204,7 +206,7 @@ class Trainer:
 def train(
     trainer: Trainer,
     course: Course,
-    stated: Sequence[Example] = (),
+    pools: Mapping[str, Sequence[Example]] | None = None,
     report: Callable[[dict[str, float]], None] = lambda row: None,
 ) -> None:
     """Train to the plan's last step, from wherever the trainer stands.
@@ -213,13 +215,13 @@ def train(
         trainer: the model in training; its folder takes the state (`state.pt`) and the log (`log.jsonl`:
             step, loss in nats, accuracy, rate, tokens a second, each over 50 steps or what is left).
         course: what is taught when.
-        stated: examples of stated confidence, if the course has them.
+        pools: the course's tasks whose examples were made beforehand.
         report: called with each row of the log.
     """
     plan = trainer.plan
     (trainer.folder / "plan.json").write_text(json.dumps(asdict(plan)))
     losses, hits, began = [], [], time.perf_counter()
-    stream = batches(plan.seed, trainer.step, plan.steps, plan.tokens, trainer.tokenizer, course, stated)
+    stream = batches(plan.seed, trainer.step, plan.steps, plan.tokens, trainer.tokenizer, course, pools)
     for batch in itertools.islice(stream, max(0, plan.steps - trainer.step)):
         loss, hit = trainer.learn(batch)
         losses.append(loss)
@@ -268,12 +270,14 @@ def train_pocket(
         ("confidence", CONFIDENCE_PLAN, CONFIDENCE_COURSE),
         ("sureness", SURENESS_PLAN, SURENESS_COURSE),
         ("quizzes", QUIZ_PLAN, QUIZ_COURSE),
+        ("trees", TREE_PLAN, TREE_COURSE),
     )
     for name, part, course in parts:
         door = Door(ChatTransformers(path=str(written)))
-        stated = stated_confidences(own_answers(door, part.seed))
+        answers = own_answers(door, part.seed)
+        pools = {"confidence": stated_confidences(answers), **certain_answers(answers)}
         trainer = Trainer(folder / name, part, compiled, after=trainer)
-        train(trainer, course, stated, report)
+        train(trainer, course, pools, report)
         written = trainer.export(trainer.folder / "model")
         logs[name] = trainer.folder / "log.jsonl"
     plot_curve(logs, folder / "loss.png")

@@ -90,11 +90,11 @@ def _judged(examples: "Examples", fact: Fact) -> "Turn":
     quiz = ask(fact.relation, fact.subject.name, examples.rng, examples.held_out)
     helps = examples.telling.get(fact.key, [])
     helpful = bool(helps) and examples.rng.random() < HELPFUL
-    told = examples.rng.choice([helps[0], *helps]) if helpful else _helpless(examples, fact)
+    told = examples.rng.choice([helps[0], *helps]) if helpful else helpless(examples, fact)
     return pick.as_prompt(quiz, as_passage(told)), "yes" if helpful else "no"
 
 
-def _helpless(examples: "Examples", fact: Fact) -> AlmanacPassage:
+def helpless(examples: "Examples", fact: Fact) -> AlmanacPassage:
     """A passage that a search may find for a quiz and that does not hold the answer."""
     name, words = fact.subject.name, set(fact.subject.name.split())
     others = [p for p in examples.corpus if fact.key not in p.states]
