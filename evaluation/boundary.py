@@ -25,7 +25,6 @@ from knowwhen.nodes import answer_directly, confident_qa
 QUESTIONS = 100  # of a dataset, as the paper drew
 CONTAINS = "contains"
 AVERAGE = "average"
-PROMPTS = (answer_directly.PROMPT, confident_qa.PROMPT, implication.PROMPT)
 KIND = JournalKind(BothAnswers, "knowwhen boundary journal", "boundary report")
 
 
@@ -109,12 +108,13 @@ def boundary_report(
     chosen = [_dataset(each, limit, seed) for each in _different(datasets)]
     door = Door(resolve_model(model), asked_by="knowwhen evaluate boundary")
     judging = None if judge is None else Door(resolve_model(judge), asked_by="knowwhen evaluate boundary")
+    prompts = [answer_directly.PROMPT, confident_qa.PROMPT, *([implication.PROMPT] if judging else [])]
     origin = Origin(
         model=_name(model),
         weights=weights_of(door.model),
         judge="" if judge is None else _name(judge),
         judge_weights="" if judging is None else weights_of(judging.model),
-        prompts=fingerprint(prompt.encode() for prompt in PROMPTS),
+        prompts=fingerprint(prompt.encode() for prompt in prompts),
     )
     with _journal(out, origin) as journal:
         failures = ask_missing(
