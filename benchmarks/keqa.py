@@ -12,11 +12,10 @@ Run without arguments to measure the package's model; `--model` and `--reference
 import argparse
 import json
 import random
-import time
-from collections import Counter, defaultdict
-from statistics import mean, median
+from collections import Counter
 from typing import Any
 
+from arms import SCREEN, answered, table_of
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -25,7 +24,7 @@ from knowwhen.almanac.passages import corpus
 from knowwhen.almanac.questions import AlmanacQuestion
 from knowwhen.almanac.splits import questions_of
 from knowwhen.almanac.world import default_world
-from knowwhen.evaluation.metrics import exact_match, f1
+from knowwhen.evaluation.metrics import exact_match
 from knowwhen.graphs import direct, keqa, retrieve_then_read
 
 SINGLE, LOOKED_UP, QUESTIONS = 200, 60, 60  # facts for verdicts and for utility; questions of all kinds
@@ -48,7 +47,6 @@ COLUMNS = (
     "input tokens",
     "median seconds",
 )
-SCREEN = Console(stderr=True)
 
 
 def verdicts(model: str, questions: list[AlmanacQuestion], **given: Any) -> dict[str, float]:
@@ -89,33 +87,6 @@ def utility(model: str, questions: list[AlmanacQuestion], **given: Any) -> dict[
     }
 
 
-def answered(name: str, method: Any, questions: list[AlmanacQuestion]) -> dict[str, Any]:
-    """One arm, the questions one after the other, as a user waits for each."""
-    kinds: dict[str, list[float]] = defaultdict(list)
-    rows: list[dict[str, float]] = []
-    for question in track(questions, name, console=SCREEN):
-        began = time.perf_counter()
-        output = method.invoke({"question": question.question})
-        seconds = time.perf_counter() - began
-        hit = exact_match(output["answer"], question.answers)
-        kinds[question.kind].append(hit)
-        rows.append(
-            {
-                "exact match": hit,
-                "f1": f1(output["answer"], question.answers),
-                "retrievals": output["cost"]["retrievals"],
-                "passages read": sum(len(step["passages"]) for step in output["steps"]),
-                "model calls": output["cost"]["model_calls"],
-                "input tokens": output["cost"]["input_tokens"],
-                "seconds": seconds,
-            }
-        )
-    figures: dict[str, Any] = {column: mean(row[column] for row in rows) for column in COLUMNS[:-1]}
-    figures["median seconds"] = median(row["seconds"] for row in rows)
-    figures["by kind"] = {kind: mean(hits) for kind, hits in kinds.items()}
-    return figures
-
-
 def main() -> None:
     """Measure, and print two tables and the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -141,10 +112,7 @@ def main() -> None:
     table = Table("figure", "bar", "measured")
     for name in [name for name, value in figures.items() if isinstance(value, float)]:
         table.add_row(name, f"≥ {BARS[name]:.2f}" if name in BARS else "", f"{figures[name]:.3f}")
-    arms = Table("arm", *COLUMNS)
-    for name, row in figures["arms"].items():
-        arms.add_row(name, *(f"{row[column]:.2f}" for column in COLUMNS))
-    Console(width=140).print(table, arms)
+    Console(width=140).print(table, table_of(figures["arms"], COLUMNS))
     print(json.dumps(figures))
 
 

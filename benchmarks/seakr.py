@@ -8,23 +8,19 @@ folder of another one.
 import json
 import random
 import sys
-import time
-from collections import defaultdict
 from collections.abc import Iterator
-from statistics import mean, median
+from statistics import mean
 from typing import Any
 
+from arms import answered, table_of
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 from sklearn.metrics import roc_auc_score
 
-from knowwhen.almanac.questions import AlmanacQuestion
 from knowwhen.almanac.rationales import rationales
 from knowwhen.almanac.splits import questions_of
 from knowwhen.almanac.world import default_world
 from knowwhen.evaluation.calibration import best_threshold
-from knowwhen.evaluation.metrics import exact_match, f1
 from knowwhen.graphs import seakr
 from knowwhen.models.door import Door
 from knowwhen.models.resolve import resolve_model
@@ -71,43 +67,16 @@ def calibrated(model: str) -> dict[str, float]:
     }
 
 
-def answered(model: str, threshold: float, questions: list[AlmanacQuestion], **arm: Any) -> dict[str, Any]:
-    # The questions one after the other, as a user waits for each.
-    graph = seakr(model, demonstrations=(), threshold=threshold, **arm)
-    kinds: dict[str, list[float]] = defaultdict(list)
-    rows: list[dict[str, float]] = []
-    for question in track(questions, str(arm or "SeaKR"), console=Console(stderr=True)):
-        began = time.perf_counter()
-        output = graph.invoke({"question": question.question})
-        seconds = time.perf_counter() - began
-        hit = exact_match(output["answer"], question.answers)
-        kinds[question.kind].append(hit)
-        rows.append(
-            {
-                "exact match": hit,
-                "f1": f1(output["answer"], question.answers),
-                "retrievals": output["cost"]["retrievals"],
-                "model calls": output["cost"]["model_calls"],
-                "sequences": output["cost"]["sequences"],
-                "seconds": seconds,
-            }
-        )
-    figures: dict[str, Any] = {name: mean(row[name] for row in rows) for name in rows[0] if name != "seconds"}
-    figures["median seconds"] = median(row["seconds"] for row in rows)
-    figures["most seconds"] = max(row["seconds"] for row in rows)
-    figures["by kind"] = {kind: mean(hits) for kind, hits in kinds.items()}
-    return figures
-
-
 def main() -> None:
     folder = sys.argv[1] if len(sys.argv) > 1 else None
     model = f"transformers:{folder}" if folder else "pocket"
     asked = list(questions_of(default_world(), "test"))
     questions = random.Random("questions").sample(asked, QUESTIONS)
     figures: dict[str, Any] = {"questions": len(questions), **calibrated(model)}
-    figures["arms"] = {
-        name: answered(model, figures["threshold"], questions, **arm) for name, arm in ARMS.items()
-    }
+    figures["arms"] = {}
+    for name, arm in ARMS.items():
+        graph = seakr(model, demonstrations=(), threshold=figures["threshold"], **arm)
+        figures["arms"][name] = answered(name, graph, questions)
     columns = (
         "exact match",
         "f1",
@@ -117,10 +86,7 @@ def main() -> None:
         "median seconds",
         "most seconds",
     )
-    table = Table("arm", *columns)
-    for name, row in figures["arms"].items():
-        table.add_row(name, *(f"{row[column]:.2f}" for column in columns))
-    Console().print(table)
+    Console().print(table_of(figures["arms"], columns))
     print(json.dumps(figures))
 
 
