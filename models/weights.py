@@ -15,6 +15,7 @@ from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
 
+from knowwhen.models.adapter import base_of, is_adapter, merged
 from knowwhen.models.errors import ModelError
 from knowwhen.models.prefixes import Prefixes
 from knowwhen.models.token_text import TokenBytes
@@ -62,7 +63,7 @@ def load_weights(
     A folder that is saved anew is not read again in the same process.
 
     Args:
-        path: a folder that transformers saved, or a hub id.
+        path: a folder that transformers saved, or that of a LoRA adapter, or a hub id.
         dtype: "auto" is the one the weights were saved in.
         device: as torch names it; None is the first CUDA device, or the CPU where there is none.
         layers: how many of the first layers to load, without the output layer; None: the whole model.
@@ -78,7 +79,7 @@ def load_weights(
     with _loading:
         if key not in _loaded:
             try:
-                with _quiet():
+                with quiet():
                     _loaded[key] = _load(key[0], dtype, device, layers)
             except REFUSALS as error:
                 raise _not_loaded(path, error) from error
@@ -92,7 +93,8 @@ def layers_in(path: str) -> int:
         ModelError: nothing is there, or the hub is out of reach.
     """
     try:
-        config = AutoConfig.from_pretrained(str(Path(path).expanduser()), trust_remote_code=False)
+        whole = base_of(path) if is_adapter(path) else str(Path(path).expanduser())
+        config = AutoConfig.from_pretrained(whole, trust_remote_code=False)
         return int(config.get_text_config().num_hidden_layers)
     except REFUSALS as error:
         raise _not_loaded(path, error) from error
@@ -108,12 +110,14 @@ def _not_loaded(path: str, error: BaseException) -> ModelError:
 def check_folder(path: str) -> None:
     """Refuse a `path` that is meant as a folder and holds no model; a hub id is looked up when it is loaded.
 
+    An adapter's folder counts as a model.
+
     Raises:
         ModelError: no such folder, or one without config.json.
     """
     folder = Path(path).expanduser()
     if folder.is_dir():
-        if not (folder / "config.json").is_file():
+        if not (folder / "config.json").is_file() and not is_adapter(path):
             raise ModelError(
                 f"{path} is not a transformers model: it has no config.json; give a saved model's folder"
             )
@@ -123,7 +127,34 @@ def check_folder(path: str) -> None:
         )
 
 
-def _load(path: str, dtype: str, device: str, layers: int | None) -> Weights:
+def read_model(path: str, dtype: Dtype = "auto") -> tuple[Any, Any]:
+    """A model of one's own, not shared with anybody, on the CPU, and its tokenizer; an adapter is merged in.
+
+    Raises:
+        ModelError: nothing is there, the hub is out of reach, or it is not a complete causal language model.
+    """
+    try:
+        with _loading, quiet():
+            return _read(path, dtype, None)
+    except REFUSALS as error:
+        raise _not_loaded(path, error) from error
+
+
+def _read(path: str, dtype: str, layers: int | None) -> tuple[Any, Any]:
+    if not is_adapter(path):
+        model = _read_whole(path, dtype, layers)
+        return model, AutoTokenizer.from_pretrained(path, trust_remote_code=False)
+    if layers is not None:
+        raise ModelError(
+            f"{path} is an adapter, which cannot be loaded in part; merge it into its model first"
+        )
+    base = base_of(path)
+    own = (Path(path).expanduser() / "tokenizer_config.json").is_file()
+    tokenizer = AutoTokenizer.from_pretrained(path if own else base, trust_remote_code=False)
+    return merged(_read_whole(base, dtype, None), path), tokenizer
+
+
+def _read_whole(path: str, dtype: str, layers: int | None) -> Any:
     kind = AutoModelForCausalLM if layers is None else AutoModel
     cut = {} if layers is None else {"config": _first_layers(path, layers)}
     model, report = kind.from_pretrained(
@@ -134,18 +165,22 @@ def _load(path: str, dtype: str, device: str, layers: int | None) -> Weights:
             f"the model {path} lacks {len(missing)} weights ({missing[0]}, …) and would answer at random; "
             "give a complete causal language model"
         )
+    return model
+
+
+def _load(path: str, dtype: str, device: str, layers: int | None) -> Weights:
+    model, tokenizer = _read(path, dtype, layers)
     takes = inspect.signature(model.forward).parameters
     if "past_key_values" not in takes:
         raise ModelError(
             f"the model {path} keeps no key-value cache; give a transformer such as Llama or Qwen"
         )
-    tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=False)
     tokenizer("x", truncation=False)  # drops a truncation saved with the tokenizer before threads share it
     return Weights(
         model=model.to(device).eval(),
         tokenizer=tokenizer,
         context_length=_context_length(model, tokenizer),
-        end_tokens=_end_tokens(model, tokenizer),
+        end_tokens=end_tokens(model, tokenizer),
         end_token=tokenizer.eos_token_id,
         last_logits_only={"logits_to_keep": 1} if "logits_to_keep" in takes else {},
         token_bytes=TokenBytes(tokenizer),
@@ -167,7 +202,8 @@ def _context_length(model: Any, tokenizer: Any) -> int:
     return int(min(positions or sys.maxsize, tokenizer.model_max_length))
 
 
-def _end_tokens(model: Any, tokenizer: Any) -> frozenset[int]:
+def end_tokens(model: Any, tokenizer: Any) -> frozenset[int]:
+    """Ids of the tokens that end an answer of this model."""
     settings = getattr(model, "generation_config", None)  # none without an output layer
     ends = getattr(settings, "eos_token_id", None)
     ends = ends if isinstance(ends, list) else [ends]
@@ -175,8 +211,8 @@ def _end_tokens(model: Any, tokenizer: Any) -> frozenset[int]:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence transformers' progress bars and reports while it loads; what matters is raised instead."""
+def quiet() -> Iterator[None]:
+    """Silence transformers' progress bars and reports while it loads or saves; what matters is raised."""
     verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
