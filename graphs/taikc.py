@@ -167,9 +167,7 @@ def _query(door: Door, defaults: TAIKCSettings, gauge: Gauge, wording: Mapping[s
     query.add_conditional_edges("confident_qa", by_certainty, {"certain": END, "RAG_REQUIRED": "retrieve"})
     query.add_conditional_edges("estimate_certainty", by_score, {"certain": END, "uncertain": "retrieve"})
     query.add_edge("retrieve", "read_if_there")
-    query.add_conditional_edges(
-        "read_if_there", by_what_is_there, {"found": END, "not there": "direct_qa", "ended": END}
-    )
+    query.add_conditional_edges("read_if_there", by_what_is_there, {"done": END, "not there": "direct_qa"})
     query.add_edge("direct_qa", END)
     return query.compile(name="answer_question")
 
@@ -189,8 +187,8 @@ def by_score(state: QueryState) -> Literal["certain", "uncertain"]:
     return "certain" if state["route"] == "confident" else "uncertain"
 
 
-def by_what_is_there(state: QueryState) -> Literal["found", "not there", "ended"]:
-    """Whether the passages hold the answer; if not, whether the method goes on without them."""
+def by_what_is_there(state: QueryState) -> Literal["done", "not there"]:
+    """Whether the model is to go on without passages, as they do not hold the answer."""
     return state["onward"]
 
 

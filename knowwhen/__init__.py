@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         retrieve_then_read,
         seakr,
         self_dc,
+        taikc,
     )
     from knowwhen.models.errors import CapabilityError, KnowwhenError
     from knowwhen.models.resolve import resolve_model
@@ -37,6 +38,7 @@ __all__ = [
     "retrieve_then_read",
     "seakr",
     "self_dc",
+    "taikc",
 ]
 
 _ELSEWHERE = {

@@ -17,7 +17,7 @@ class QueryState(AskedSubQuestion, State, total=False):
     """One query on its way to an answer."""
 
     source: str  # where the answer is sought (`nodes/choose_source.py`)
-    onward: Literal["found", "not there", "ended"]  # what the reading came to
+    onward: Literal["done", "not there"]  # behind the reading
 
 
 class AskedChain(State, total=False):

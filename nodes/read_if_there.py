@@ -72,18 +72,18 @@ def read_if_there(door: Door, settings: ContinuationSettings, prompt: str = PROM
             answer, cost = reply.text.strip(), spent(state, reply.cost)
         there = bool(passages) and not not_there(answer)
         details = {**state.get("details", {}), "reading": answer}
-        onward, note = "found", None
+        goes_on = not there and settings.of_this_run().continuation
+        note = None
         if not there:
-            onward = "not there" if settings.of_this_run().continuation else "ended"
             note = "the passages do not hold the answer: "
-            note += "asked directly" if onward == "not there" else "ended without one"
+            note += "asked directly" if goes_on else "ended without one"
         update: Update = {
-            "onward": onward,
-            "details": details | ({"ended": True} if onward == "ended" else {}),
+            "onward": "not there" if goes_on else "done",
+            "details": details if there or goes_on else {**details, "ended": True},
             "notes": noted(state, note),
             "cost": cost,
         }
-        if onward != "not there":
+        if not goes_on:
             answered: QueryState = {**state, **update}  # type: ignore[typeddict-item]
             update |= {
                 "answer": answer,

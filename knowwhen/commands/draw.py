@@ -12,5 +12,5 @@ def draw(
     """Print a method's graph as Mermaid text, which GitHub, GitLab and mermaid.live draw."""
     from knowwhen.building import build_method
 
-    graph = build_method(method, "pocket", "almanac", {}).get_graph(xray=1 if inside else False)
+    graph = build_method(method, "pocket", "almanac", {}).get_graph(xray=inside)
     print(graph.draw_mermaid().strip())
