@@ -6,7 +6,9 @@ from typing import Annotated
 import typer
 
 from knowwhen.commands.train_boundary import boundary
+from knowwhen.commands.train_instructions import instructions
 from knowwhen.commands.train_reference import reference
+from knowwhen.commands.train_tune import tune
 
 app = typer.Typer(
     help="Train models to know when they know, and label what methods are shown.",
@@ -14,6 +16,8 @@ app = typer.Typer(
 )
 app.command()(reference)
 app.command()(boundary)
+app.command()(instructions)
+app.command()(tune)
 
 
 @app.callback()
