@@ -140,7 +140,7 @@ class Run:
         return found[max(found)] if found else None
 
 
-class _Log(TrainerCallback):
+class _Log(TrainerCallback):  # type: ignore[misc]
     """Writes the loss log, which `plot_curve` draws."""
 
     def __init__(self, file: Path, report: Report) -> None:

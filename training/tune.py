@@ -31,7 +31,7 @@ class TuningPlan(BaseModel, frozen=True, extra="forbid"):
     """How a model is tuned; the defaults are the paper's where it names them."""
 
     rank: int = Field(default=16, ge=1, description="Rank of the LoRA matrices")
-    alpha: float = Field(default=32, gt=0, description="Their scale: alpha / rank")
+    alpha: int = Field(default=32, ge=1, description="Their scale: alpha / rank")
     rate: float = Field(default=5e-5, gt=0, description="Learning rate of AdamW, falling linearly to zero")
     epochs: int = Field(default=3, ge=1, description="Rounds over the data")
     batch: int = Field(default=2, ge=1, description="Turns computed at once")

@@ -20,7 +20,7 @@ def tune(
     ],
     out: Annotated[Path, typer.Option(help="The run's folder; a stopped run goes on from it.")],
     rank: Annotated[int, typer.Option(min=1, help="Rank of the LoRA matrices.")] = 16,
-    alpha: Annotated[float, typer.Option(help="Their scale is alpha / rank.")] = 32,
+    alpha: Annotated[int, typer.Option(min=1, help="Their scale is alpha / rank.")] = 32,
     rate: Annotated[float, typer.Option(help="Learning rate of AdamW, which falls linearly to zero.")] = 5e-5,
     epochs: Annotated[int, typer.Option(min=1, help="Rounds over the data.")] = 3,
     batch: Annotated[int, typer.Option(min=1, help="Turns computed at once.")] = 2,
