@@ -171,6 +171,24 @@ def test_the_pocket_model_can_be_tuned(data: Path, tmp_path: Path) -> None:
     }
 
 
+def test_a_tuning_reaches_no_network_and_tells_nobody(
+    llama: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached: list[Any] = []
+
+    def reach(*address: Any, **options: Any) -> None:
+        reached.append(address)
+        raise OSError("no network")
+
+    monkeypatch.setattr("socket.getaddrinfo", reach)
+    monkeypatch.setattr("trl.trainer.base_trainer.send_telemetry", reach)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.delenv("CI", raising=False)
+    tune(llama, data, tmp_path / "t")
+    tune(llama, data, tmp_path / "u", merge=False)
+    assert reached == []
+
+
 def test_turns_that_are_too_long_are_left_out(llama: Path, data: Path, tmp_path: Path) -> None:
     long = Turn("k", "9", "What is the capital? " * 40, "Velo")
     write_turns(tmp_path / "more.jsonl", [*TURNS, long])

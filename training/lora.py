@@ -61,7 +61,7 @@ class Run:
             )
         rows = {"input_ids": [each.ids for each in fitting], "labels": [each.labels for each in fitting]}
         set_seed(plan.seed)  # the first LoRA matrices are drawn before trl does so
-        self.trainer = SFTTrainer(
+        self.trainer = _Trainer(
             model=model,
             processing_class=tokenizer,
             train_dataset=Dataset.from_dict(rows),
@@ -138,6 +138,13 @@ class Run:
             except (OSError, ValueError):
                 shutil.rmtree(folder)
         return found[max(found)] if found else None
+
+
+class _Trainer(SFTTrainer):  # type: ignore[misc]
+    """trl's trainer, but for what it would send home about each training."""
+
+    def _send_telemetry(self) -> None:
+        pass
 
 
 class _Log(TrainerCallback):  # type: ignore[misc]
