@@ -42,7 +42,7 @@ class ChatTransformers(Decoding, BaseChatModel):
     which were computed.
     """
 
-    path: str = Field(description="folder of a saved model, or a hub id")
+    path: str = Field(description="folder of a saved model or of a LoRA adapter, or a hub id")
     dtype: Dtype = Field(
         default="auto", description="precision to load in; auto is the one of the saved weights"
     )

@@ -1,6 +1,7 @@
 """What a model is taught to say and to decline: by script what it answers, and by the pocket model."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -111,6 +112,20 @@ def test_another_models_answers_are_not_mixed_in(dataset: Path, tmp_path: Path) 
         build(dataset, tmp_path / "b", "pocket")
     with pytest.raises(SettingsError, match="limit must be at least 1"):
         build(dataset, tmp_path / "b", limit=0)
+
+
+def test_a_model_that_was_tuned_since_is_another_one(tmp_path: Path) -> None:
+    dataset, copy = (
+        write_dataset(tmp_path / "d.jsonl", 1),
+        Path(shutil.copytree(pocket().path, tmp_path / "m")),
+    )
+    model = f"transformers:{copy}"
+    build(dataset, tmp_path / "b", model)
+    weights = bytearray((copy / "model.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (copy / "model.safetensors").write_bytes(weights)
+    with pytest.raises(SettingsError, match="was begun with weights '"):
+        build(dataset, tmp_path / "b", model)
 
 
 # Each answer takes 20 ms.

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from knowwhen.cli import app
 from knowwhen.evaluation.dataset import read_dataset
 from knowwhen.graphs.taikc import taikc
 from knowwhen.models.errors import KnowwhenError, SettingsError
+from knowwhen.models.pocket import pocket
 from knowwhen.nodes import confident_qa, direct_qa, make_tree, read_chains, read_if_there, summarise_chain
 from knowwhen.nodes.tree_demonstrations import DEFAULT, as_text
 from knowwhen.training.instructions import InstructionsSummary, build_instructions
@@ -202,6 +204,20 @@ def test_settings_that_make_other_steps_are_refused(tmp_path: Path, given: dict[
     build(dataset, tmp_path / "i")
     with pytest.raises(SettingsError, match=re.escape(said)):
         build(dataset, tmp_path / "i", **given)
+
+
+def test_a_teacher_that_was_tuned_since_is_another_one(tmp_path: Path) -> None:
+    dataset, copy = (
+        write_dataset(tmp_path / "d.jsonl", 2),
+        Path(shutil.copytree(pocket().path, tmp_path / "m")),
+    )
+    model = f"transformers:{copy}"
+    build(dataset, tmp_path / "i", model)
+    weights = bytearray((copy / "model.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (copy / "model.safetensors").write_bytes(weights)
+    with pytest.raises(SettingsError, match="was begun with weights '"):
+        build(dataset, tmp_path / "i", model)
 
 
 def test_another_kind_of_journal_is_refused(tmp_path: Path) -> None:
