@@ -20,11 +20,16 @@ Answer:"""
 
 RAG_REQUIRED = "RAG_REQUIRED"
 
-_MARK = re.compile(r"(?<![^\W_])rag[\s_\-‐‑–.]*required(?![^\W_])", re.IGNORECASE)
+_MARK = re.compile(r"(?<![^\W_])rag[\s_\-‐‑–.\\]*(?:is\s+)?required(?![^\W_])", re.IGNORECASE)
 _NEEDLESS = re.compile(
-    r"\b(?:no|not|without|never|non)[\s_-]+(?:any\s+|a\s+|need\s+)?$|\bisn['’]t\s+$", re.IGNORECASE
+    r"\b(?:no|not|without|non|isn['’]t)(?:[ \t]+|[-_])(?:(?:any|a|need (?:for|of))[ \t]+)?$", re.IGNORECASE
 )
-_NOT_NEEDED = re.compile(r"\W*(?:is|was)?\s*(?:not\b|n['’]t\b)", re.IGNORECASE)
+_NOT_NEEDED = re.compile(
+    r"[*_]*(?:[ \t]+(?:(?:is|was|does)(?: not|n['’]t)|not (?:needed|necessary))\b"
+    r"|\s*[:=]\s*(?:no|false)\b(?! \w))",
+    re.IGNORECASE,
+)
+_NO_TEXT = re.compile(r"[\s.,;:?…*_\"'`–—-]*")
 
 
 def declines(reply: str) -> bool:
@@ -38,7 +43,7 @@ def declines(reply: str) -> bool:
         not _NEEDLESS.search(said[: mark.start()]) and not _NOT_NEEDED.match(said[mark.end() :])
         for mark in _MARK.finditer(said)
     )
-    return asked or means_unknown(reply)
+    return asked or means_unknown(reply) or bool(_NO_TEXT.fullmatch(reply))
 
 
 def confident_qa(door: Door, settings: Settings, prompt: str = PROMPT) -> Node:

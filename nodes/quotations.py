@@ -2,12 +2,15 @@
 
 import re
 
-# Within quotation marks, in a block of code, or on a line marked as quoted.
+# In a block of code, on a line marked as quoted, or within quotation marks. Apostrophes and marks for inches
+# open none: they stand behind a letter or digit.
 _QUOTED = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]*`|\"[^\"\n]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|‘[^’\n]*’(?!\w)|(?<!\w)'[^'\n]*'(?!\w)"
-    r"|^[ \t]*>.*$",
-    re.DOTALL | re.MULTILINE,
+    r"```[\s\S]*?(?:```|\Z)|`[^`\n]*`|^[ \t]*>[^\n]*"
+    r"|(?<!\w)\"[^\"\n]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|»[^«]*«|‚[^‘’\n]*[‘’]"
+    r"|(?<!\w)‘(?:[^’\n]|’(?=\w))*’|(?<!\w)'(?!\d\d)(?:[^'\n]|(?<=\w)'(?=\w))*'(?!\w)",
+    re.MULTILINE,
 )
+_AROUND = " \t\n`\"“”„«»‚‘’'>*_.!"
 
 
 def unquoted(reply: str, mark: re.Pattern[str]) -> str:
@@ -17,7 +20,7 @@ def unquoted(reply: str, mark: re.Pattern[str]) -> str:
     """
 
     def kept(quotation: re.Match[str]) -> str:
-        said = quotation[0].removeprefix("```").removesuffix("```").strip(" \t\n`\"“”„«»‘’'>*_.!")
+        said = re.sub(r"\A```(?:\w*\n)?", "", quotation[0]).strip(_AROUND)
         return f" {said} " if mark.fullmatch(said) else " "
 
     return _QUOTED.sub(kept, reply)
