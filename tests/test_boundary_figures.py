@@ -92,13 +92,13 @@ def test_empty_replies_are_counted() -> None:
 
 def test_a_judge_decides_on_accuracy_alone() -> None:
     records = [
-        both("Zed", "Velo Taray", Judgement(direct=1, confident=0, consistent=1, unread=0)),
+        both("Zed", "Velo Taray", Judgement(direct=0.5, confident=0.25, consistent=0.75, unread=0)),
         both("Zed", None, Judgement(direct=0, confident=None, consistent=None, unread=2)),
     ]
     found = boundary("j", [measured(records)])
-    assert figures(found.direct) == [0, 0, 0.5]
-    assert figures(found.confident) == [1, 1, 0]
-    assert figures(found.consistency) == [0, 0, 1]
+    assert figures(found.direct) == [0, 0, 0.25]
+    assert figures(found.confident) == [1, 1, 0.25]
+    assert figures(found.consistency) == [0, 0, 0.75]
     assert figures(found.knowledge_gap) == [0, 0, 0]
     assert found.verdicts.answered_wrong == 1  # which is by exact match
     assert found.unread == 2

@@ -37,13 +37,13 @@ def script(prompt: str) -> str:
     return " Velo Taray\n" if number % 2 == 0 else "Zed"
 
 
-def write_dataset(path: Path, count: int, **metadata: Any) -> Path:
+def write_dataset(path: Path, count: int, gold: str = "Velo Taray", **metadata: Any) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     records = [
         {
             "id": f"q{number}",
             "question": f"Who directed film {number}?",
-            "golden_answers": ["Velo Taray"],
+            "golden_answers": [gold],
             "metadata": metadata,
         }
         for number in range(count)
@@ -85,17 +85,16 @@ def test_every_question_is_asked_in_both_ways_greedily(dataset: Path) -> None:
 
 
 def test_several_datasets_give_a_block_each_and_their_average(tmp_path: Path) -> None:
-    one, other = write_dataset(tmp_path / "one" / "test.jsonl", 6), write_dataset(tmp_path / "test.jsonl", 2)
+    one, other = tmp_path / "one" / "test.jsonl", tmp_path / "test.jsonl"
+    write_dataset(one, 6)
+    write_dataset(other, 2, gold="Zed")  # with ids that the first has, too
     report = boundary_report(ScriptedChat(script), [one, other])
     assert [each.dataset for each in report.blocks] == [str(one), str(other), "average"]
-    assert (counts(report, 0), counts(report, 1)) == (
-        [2, 2, 1, 1],
-        [0, 1, 1, 0],
-    )  # though the ids are the same
+    assert (counts(report, 0), counts(report, 1)) == ([2, 2, 1, 1], [1, 0, 0, 1])
     assert report.average
-    assert list(report.average.verdicts.model_dump().values()) == [2, 3, 2, 1]
+    assert list(report.average.verdicts.model_dump().values()) == [3, 2, 1, 2]
     assert report.average.declines_right
-    assert report.average.declines_right.value == pytest.approx((3 / 6 + 0 / 2) / 2)
+    assert report.average.declines_right.value == pytest.approx((3 / 6 + 2 / 2) / 2)
 
 
 def test_questions_of_several_facts_are_left_out_before_the_draw(tmp_path: Path) -> None:
