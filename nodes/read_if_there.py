@@ -28,14 +28,35 @@ Answer:"""
 
 NOT_FOUND = "not found"
 
-# A negation, and behind it in the same sentence one of the words for what passages do (Appendix H.1).
-_NEGATION = r"(?:\bnot\b|n['’]t\b|\bcannot\b|\bno\b|\bnone\b|\bnothing\b|\bneither\b|\bnever\b)"
-_HOLD = (
-    r"\b(?:f(?:ou|i)nd|mention|provid|stat(?:e|ing)|specif|contain|includ|giv(?:e|ing)|indicat|discuss|"
-    r"(?:dis)?clos|hold|list|describ|address|information|available|answer(?:ed)? (?:by|in|from))\w*"
+# A negation and behind it one of the words for what passages do (Appendix H.1), in a sentence on passages and
+# answers: "He did not give up" has both and is an answer.
+_TEXTS = r"(?:passages?|documents?|texts?|contexts?|articles?|excerpts?|sources?|paragraphs?)"
+_SOURCE = re.compile(
+    rf"\b(?:{_TEXTS}|answers?|questions?|information|details?|mention|reference|evidence)\b", re.IGNORECASE
 )
-_NOT_THERE = re.compile(rf"{_NEGATION}(?:[^.!?\n]|\.(?=\w)){{0,80}}?{_HOLD}", re.IGNORECASE)
-_WHOLE = re.compile(r"not (?:found|there|mentioned|provided|given|stated|available)", re.IGNORECASE)
+_NEGATION = (
+    r"(?:\b(?:not|cannot|no|none|nothing|nowhere|neither|never|without|lacks?|fail(?:s|ed)? to)|n['’]t)\b"
+)
+_HOLD = (
+    r"\b(?:f(?:ou|i)nd|mention|provid|stat(?:e|ing)|specif|contain|includ|giv(?:e|ing)|indicat|discuss|reveal|"
+    r"(?:dis)?clos|hold|list|describ|address|explain|identif|information|available|evidence|answer|refer|detail|sa(?:y|id)|"
+    r"tell|determin|possible|clear|enough|sufficient)"
+)
+_NOT_HELD = re.compile(
+    rf"{_NEGATION}[^,;]{{0,80}}?(?:{_HOLD}|\b(?:in|from|by|with) (?:\w+ ){{0,3}}{_TEXTS}\b)"
+    rf"|{_HOLD}\w* (?:no|nothing)\b|\b(?:unavailable|insufficient|impossible to)\b",
+    re.IGNORECASE,
+)
+_MISSING = r"(?:mentioned|provided|given|stated|specified|available|disclosed|indicated)"
+_IS_MISSING = re.compile(
+    rf"(?:\b(?:is|are|has|have)(?: not|n['’]t)|['’]s not|\bnever)(?: been)?(?: \w+ly)? {_MISSING}\b",
+    re.IGNORECASE,
+)
+_WHOLE = re.compile(
+    rf"(?:[^.!?\n]*[:–—-]\s*)?not (?:there|applicable|(?:{_MISSING}|found|in)(?: (?:\w+ ){{0,4}}{_TEXTS})?)",
+    re.IGNORECASE,
+)
+_AROUND = " \t\n.!*_`\"'"
 
 
 class ContinuationSettings(Settings):
@@ -53,7 +74,13 @@ def not_there(reply: str) -> bool:
 
     That is a negation together with found, mention, provide and the like, outside of quotations.
     """
-    return means_unknown(reply) or bool(_NOT_THERE.search(unquoted(reply, _WHOLE)))
+    said = unquoted(reply, _WHOLE)
+    if means_unknown(reply) or _WHOLE.fullmatch(said.strip(_AROUND)):
+        return True
+    return any(
+        _IS_MISSING.search(sentence) or (_SOURCE.search(sentence) and _NOT_HELD.search(sentence))
+        for sentence in re.split(r"[!?\n]|\.(?!\w)|\bthat\b", said)
+    )
 
 
 def as_prompt(prompt: str, question: str, passages: Sequence[Passage]) -> str:

@@ -1,7 +1,7 @@
 """Confident QA: whether a reply asks for a look-up, as models write it, or answers."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowwhen.nodes.confident_qa import declines
@@ -122,7 +122,7 @@ def test_other_words_are_not_the_mark(reply: str) -> None:
 @pytest.mark.parametrize(
     "reply",
     ["", " ", "\n", "...", "…", "-", "—", "?", '""', "**", "Unknown", "unknown.", "N/A", "I don't know.",
-     "I do not know the answer.", "I'm not sure", "Not sure.", "not certain", "I cannot answer that.", "No idea",
+     "I do not know the answer.", "I'm not sure", "Not sure.", "not certain", "I cannot answer.", "No idea",
      "No answer", "no information"],
 )  # fmt: skip
 def test_a_reply_that_says_nothing_or_that_it_is_not_known_declines(reply: str) -> None:
@@ -138,11 +138,13 @@ def test_an_answer_is_no_request(reply: str) -> None:
     assert not declines(reply)
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(exclude_characters="`“„«»‚")))
 def test_a_mark_behind_any_reply_is_seen_if_no_quotation_is_left_open(reply: str) -> None:
     assert declines(f"{reply}\n\nRAG_REQUIRED")
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_no_reply_is_an_accident(reply: str) -> None:
     declines(reply)

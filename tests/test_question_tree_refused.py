@@ -154,6 +154,7 @@ def read_or_refused(reply: str) -> Queries | str:
         return str(error)
 
 
+@settings(deadline=None)
 @given(st.integers(1, len(TABLE_14) - 1))
 def test_of_a_tree_that_is_cut_off_no_query_is_made_up(end: int) -> None:
     """Cut off behind a whole node it may be taken for one that lacks braces; within a node it is not."""
@@ -176,6 +177,7 @@ def test_a_long_reply_takes_no_longer_than_the_longest_that_is_repaired(before: 
     assert seconds(faulty_json.LONGEST) <= 1 + 2 * seconds(faulty_json.MOST_FAULTY)
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_no_text_is_an_accident(reply: str) -> None:
     read_or_refused(reply)
