@@ -60,6 +60,8 @@ def test_right_answers_are_to_be_given_again_and_wrong_ones_declined(dataset: Pa
     questions = [f"Who directed film {number}?" for number in range(6)]
     assert sorted(model.prompts) == [answer_directly.PROMPT.format(question=each) for each in questions]
     assert {call["temperature"] for call in model.calls} == {0.0}
+    files = {file.name for file in (tmp_path / "b").iterdir()}
+    assert files == {"boundary.jsonl", "journal.jsonl", "journal.lock"}
     rows = [json.loads(line) for line in (tmp_path / "b" / "boundary.jsonl").read_text().splitlines()]
     assert [row["messages"] for row in rows] == [
         [

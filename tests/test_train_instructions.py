@@ -57,7 +57,7 @@ def begins(prompt: str, template: str) -> bool:
 def teacher(prompt: str) -> str:
     """Knows the directors of films, reads those of songs, and finds no year, which it then remembers.
 
-    It is right about even numbers; number 4's tree is no tree, and one of number 6's summaries drops a name.
+    It is right about even numbers and half right about odd ones; number 4's tree is no tree, and one of number 6's summaries drops a name.
     """
     number = int(re.findall(r"(?:Film|Song|Ada|Bo) (\d+)", prompt)[-1])
     if begins(prompt, make_tree.PROMPT):
@@ -68,8 +68,7 @@ def teacher(prompt: str) -> str:
         return "Somebody did." if number == 6 else f"Bo {number}\ndirected Song {number}."
     asked = prompt.rpartition("Question: ")[2]
     if "older" in asked:
-        right = number % 2 == 0
-        return f"Ada {number}" if right else "Bo"
+        return f"Ada {number}" if number % 2 == 0 else f"Ada {number} Olan"
     if begins(prompt, confident_qa.PROMPT):
         return f"Ada {number}" if "Film" in asked else "RAG_REQUIRED"
     if begins(prompt, direct_qa.PROMPT):
