@@ -57,7 +57,8 @@ def begins(prompt: str, template: str) -> bool:
 def teacher(prompt: str) -> str:
     """Knows the directors of films, reads those of songs, and finds no year, which it then remembers.
 
-    It is right about even numbers and half right about odd ones; number 4's tree is no tree, and one of number 6's summaries drops a name.
+    It is right about even numbers and half right about odd ones; number 4's tree is no tree, and one of
+    number 6's summaries drops a name.
     """
     number = int(re.findall(r"(?:Film|Song|Ada|Bo) (\d+)", prompt)[-1])
     if begins(prompt, make_tree.PROMPT):
