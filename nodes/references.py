@@ -84,11 +84,8 @@ def branches(questions: Mapping[int, str]) -> list[list[int]]:
         for other in waited_for:
             both = together[number] | together[other]
             together.update(dict.fromkeys(both, both))
-    return [
-        [number for number in questions if number in group]
-        for first, group in together.items()
-        if first == next(number for number in questions if number in group)
-    ]
+    groups = dict.fromkeys(map(frozenset, together.values()))
+    return [[number for number in questions if number in group] for group in groups]
 
 
 def _waits(questions: Mapping[int, str]) -> dict[int, set[int]]:

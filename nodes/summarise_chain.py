@@ -1,5 +1,7 @@
 """Knowledge chains: what the queries of one path and their answers say, in sentences (TAIKC, section 3.3)."""
 
+import re
+
 from langgraph.types import Send
 from pydantic import Field
 
@@ -75,5 +77,18 @@ def plain_pairs(chain: AskedChain) -> str:
 
 
 def holds(summary: str, answer: str) -> bool:
-    """Whether a summary names an answer, however it writes it."""
-    return f" {normal_form(answer)} " in f" {normal_form(summary)} "
+    """Whether a summary names an answer, however it writes it; yes and no only in these words."""
+    form = normal_form(answer)
+    if _within(_as_written(answer), _as_written(summary)):
+        return True
+    # Of "No, in 1918" the normal form is "no", which is all that would be looked for, or looked through.
+    return form not in ("yes", "no") and _within(form, normal_form(f"that {summary}"))
+
+
+def _as_written(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(" .")
+
+
+def _within(part: str, text: str) -> bool:
+    """Whether a text has these words: 2 is none of 2.5 and 1,200, nor is 1918-12-05 a dozen."""
+    return re.search(rf"(?<![\w.,-]){re.escape(part)}(?!\w|[+#]|[.,]\w)", text) is not None
