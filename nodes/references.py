@@ -78,10 +78,13 @@ def rounds(questions: Mapping[int, str]) -> list[list[int]]:
 
 
 def branches(questions: Mapping[int, str]) -> list[list[int]]:
-    """The numbers of the questions that wait for each other, directly or through others, group by group."""
+    """The numbers of the questions that refer to each other, directly or through others, group by group.
+
+    Those of a circle stay together, though none waits for another: apart, nobody would see the circle.
+    """
     together = {number: {number} for number in questions}
-    for number, waited_for in _waits(questions).items():
-        for other in waited_for:
+    for number, question in questions.items():
+        for other in together.keys() & references_in(question):
             both = together[number] | together[other]
             together.update(dict.fromkeys(both, both))
     groups = dict.fromkeys(map(frozenset, together.values()))
