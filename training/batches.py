@@ -111,21 +111,19 @@ QUIZ_COURSE = Course(
     }
 )
 
-# What TAIKC needs: trees, answers only when certain, chains.
+# What TAIKC needs: trees, answers only when certain, chains. With leave to decline each fact is asked about once,
+# late: asked more often, the model learns which facts it is asked about, and declines all others that it knows.
 TREE_COURSE = Course(
     {
         **{task: (shares[-1],) * 3 for task, shares in QUIZ_COURSE.shares.items()},
-        "same_answer": (120, 120, 120),
-        "utility": (200, 200, 200),
-        "extraction": (40, 40, 40),
-        "summary": (200, 200, 200),
-        "tree": (200, 160, 120),
-        "certain": (60, 120, 160),
-        "uncertain": (60, 120, 160),
-        "declined_stranger": (60, 60, 60),
-        "read_or_miss": (160, 160, 160),
-        "chain_summary": (100, 100, 100),
-        "from_chains": (160, 160, 160),
+        "direct": (160, 160, 300),
+        "tree": (300, 260, 200),
+        "read_or_miss": (260, 240, 220),
+        "chain_summary": (160, 120, 100),
+        "from_chains": (240, 220, 180),
+        "certain": (0, 0, 160),
+        "uncertain": (0, 0, 60),
+        "declined_stranger": (0, 0, 200),
     }
 )
 

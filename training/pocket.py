@@ -61,7 +61,7 @@ class Plan:
 CONFIDENCE_PLAN = Plan(steps=3_000, rate=1.5e-3, warm_up=20, decay=1.0, seed=2)
 SURENESS_PLAN = Plan(steps=1_500, rate=1e-3, warm_up=20, decay=1.0, seed=3)
 QUIZ_PLAN = Plan(steps=4_500, rate=1.5e-3, warm_up=20, decay=1.0, seed=4)
-TREE_PLAN = Plan(steps=4_500, rate=1.5e-3, warm_up=20, decay=1.0, seed=5)
+TREE_PLAN = Plan(steps=2_000, rate=1.5e-3, warm_up=20, decay=1.0, seed=5)
 
 
 def pocket_config(vocabulary: int) -> LlamaConfig:
