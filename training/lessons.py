@@ -45,10 +45,8 @@ def lesson(tokenizer: Any, turn: Turn, ends: Collection[int]) -> Lesson:
         if tokenizer.eos_token_id is None:
             raise ModelError("the model's tokenizer has no end-of-sequence token; it cannot learn to stop")
         reply = [*reply, tokenizer.eos_token_id]
-    else:
-        reply = reply[
-            : last + 1
-        ]  # some templates write a line break behind the end, which is never asked for
+    else:  # some templates write a line break behind the end, which is never asked for
+        reply = reply[: last + 1]
     return Lesson(prompt + reply, [NO_LOSS] * len(prompt) + reply)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from datasets import Dataset
 from peft import LoraConfig
-from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments, set_seed
+from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 from transformers.trainer_callback import PrinterCallback
 from trl import SFTConfig, SFTTrainer
 
@@ -60,7 +60,6 @@ class Run:
                 f"every turn is longer than {plan.longest} tokens, the shortest has {shortest}; allow more"
             )
         rows = {"input_ids": [each.ids for each in fitting], "labels": [each.labels for each in fitting]}
-        set_seed(plan.seed)  # the first LoRA matrices are drawn before trl does so
         self.trainer = _Trainer(
             model=model,
             processing_class=tokenizer,
