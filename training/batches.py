@@ -111,8 +111,8 @@ QUIZ_COURSE = Course(
     }
 )
 
-# What TAIKC needs: trees, answers only when certain, chains. With leave to decline each fact is asked about once,
-# late: asked more often, the model learns which facts it is asked about, and declines all others that it knows.
+# What TAIKC needs: trees, answers only when certain, chains. With leave to decline each fact is asked about
+# once or twice, late: asked more often, the model learns which facts those are, and declines all others.
 TREE_COURSE = Course(
     {
         **{task: (shares[-1],) * 3 for task, shares in QUIZ_COURSE.shares.items()},
@@ -124,6 +124,16 @@ TREE_COURSE = Course(
         "certain": (0, 0, 160),
         "uncertain": (0, 0, 60),
         "declined_stranger": (0, 0, 200),
+    }
+)
+# Once more what it knows and what not, beside all the rest.
+BOUNDARY_COURSE = Course(
+    {
+        **{task: (shares[-1],) * 3 for task, shares in TREE_COURSE.shares.items()},
+        "direct": (1200, 1200, 1200),
+        "certain": (280, 280, 280),
+        "uncertain": (240, 240, 240),
+        "declined_stranger": (720, 720, 720),
     }
 )
 
