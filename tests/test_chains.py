@@ -143,6 +143,8 @@ HELD = [
     ("No, Heinz Paul was born in 1918.", "1918"),
     ("Yes, it is Heinz Paul, who was born in 1918.", "Heinz Paul"),
     ("No. 5 Downing Street is in London.", "London"),
+    ("No, he comes from the U.S., they say.", "US"),
+    ("Yes, he had two sons.", "2"),
     ("Yes, both are German.", "yes"),
     ("Yes, both are German.", "Yes."),
     ("No, it was in 1918.", "no"),

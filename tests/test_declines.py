@@ -25,6 +25,7 @@ def test_the_mark_is_seen_however_it_is_written(mark: str, around: str) -> None:
         "I am not sure about this one, so RAG_REQUIRED.",
         "RAG_REQUIRED: I am not certain of the year.",
         "RAG_REQUIRED. Not certain.",
+        "RAG_REQUIRED. Is not known to me.",
         "RAG_REQUIRED, it is not known to me.",
         "RAG_REQUIRED: no idea",
         "RAG_REQUIRED is the only answer I can give.",
