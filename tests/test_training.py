@@ -212,7 +212,6 @@ def test_the_whole_training_goes_through_its_parts_and_stands_when_called_again(
     monkeypatch.setattr(pocket, "SURENESS_PLAN", short)
     monkeypatch.setattr(pocket, "QUIZ_PLAN", short)
     monkeypatch.setattr(pocket, "TREE_PLAN", short)
-    monkeypatch.setattr(pocket, "BOUNDARY_PLAN", short)
     judged: list[Path] = []
 
     def few(door: Door, seed: int) -> list[OwnAnswer]:
@@ -222,10 +221,7 @@ def test_the_whole_training_goes_through_its_parts_and_stands_when_called_again(
     monkeypatch.setattr(pocket, "own_answers", few)
     made = pocket.train_pocket(tmp_path, short, compiled=False)
     assert made == tmp_path / "model" and (tmp_path / "loss.png").stat().st_size > 1000
-    parts = [
-        "before-confidence",
-        *(f"{part}/model" for part in ("confidence", "sureness", "quizzes", "trees")),
-    ]
+    parts = ("before-confidence", "confidence/model", "sureness/model", "quizzes/model")
     assert judged == [tmp_path / part for part in parts]
     weights = [tmp_path / part / "model.safetensors" for part in ("before-confidence", "model")]
     assert weights[0].read_bytes() != weights[1].read_bytes()

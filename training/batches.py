@@ -116,24 +116,16 @@ QUIZ_COURSE = Course(
 TREE_COURSE = Course(
     {
         **{task: (shares[-1],) * 3 for task, shares in QUIZ_COURSE.shares.items()},
-        "direct": (160, 160, 300),
-        "tree": (300, 260, 200),
-        "read_or_miss": (260, 240, 220),
-        "chain_summary": (160, 120, 100),
-        "from_chains": (240, 220, 180),
-        "certain": (0, 0, 160),
-        "uncertain": (0, 0, 60),
-        "declined_stranger": (0, 0, 200),
-    }
-)
-# Once more what it knows and what not, beside all the rest.
-BOUNDARY_COURSE = Course(
-    {
-        **{task: (shares[-1],) * 3 for task, shares in TREE_COURSE.shares.items()},
-        "direct": (1200, 1200, 1200),
-        "certain": (280, 280, 280),
-        "uncertain": (240, 240, 240),
-        "declined_stranger": (720, 720, 720),
+        "direct": (300, 300, 420),
+        "stranger": (160, 160, 160),
+        "read": (150, 150, 150),
+        "tree": (260, 220, 160),
+        "read_or_miss": (220, 220, 220),
+        "chain_summary": (120, 100, 80),
+        "from_chains": (220, 200, 160),
+        "certain": (0, 0, 70),
+        "uncertain": (0, 0, 30),
+        "declined_stranger": (0, 0, 80),
     }
 )
 

@@ -21,7 +21,6 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from knowwhen.models.door import Door
 from knowwhen.models.transformers_chat import ChatTransformers
 from knowwhen.training.batches import (
-    BOUNDARY_COURSE,
     CONFIDENCE_COURSE,
     COURSE,
     NO_LOSS,
@@ -62,8 +61,7 @@ class Plan:
 CONFIDENCE_PLAN = Plan(steps=3_000, rate=1.5e-3, warm_up=20, decay=1.0, seed=2)
 SURENESS_PLAN = Plan(steps=1_500, rate=1e-3, warm_up=20, decay=1.0, seed=3)
 QUIZ_PLAN = Plan(steps=4_500, rate=1.5e-3, warm_up=20, decay=1.0, seed=4)
-TREE_PLAN = Plan(steps=2_000, rate=1.5e-3, warm_up=20, decay=1.0, seed=5)
-BOUNDARY_PLAN = Plan(steps=350, rate=6e-4, warm_up=20, decay=1.0, seed=6)
+TREE_PLAN = Plan(steps=4_500, rate=1.5e-3, warm_up=20, decay=1.0, seed=5)
 
 
 def pocket_config(vocabulary: int) -> LlamaConfig:
@@ -273,7 +271,6 @@ def train_pocket(
         ("sureness", SURENESS_PLAN, SURENESS_COURSE),
         ("quizzes", QUIZ_PLAN, QUIZ_COURSE),
         ("trees", TREE_PLAN, TREE_COURSE),
-        ("boundary", BOUNDARY_PLAN, BOUNDARY_COURSE),
     )
     for name, part, course in parts:
         door = Door(ChatTransformers(path=str(written)))
