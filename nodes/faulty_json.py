@@ -48,7 +48,7 @@ def values_in(reply: str) -> list[Any]:
     text, values, at = _marked(reply.rpartition("</think>")[2]), [], 0
     while found := _BEGINS.search(text, at):
         try:
-            value, at = json.JSONDecoder(strict=False).raw_decode(text, found.start())
+            value, at = json.JSONDecoder().raw_decode(text, found.start())
         except ValueError:
             value, at = _repaired(text[found.start() :]), len(text)
         values.append(_unmarked(value))
@@ -63,7 +63,7 @@ def _repaired(text: str) -> Any:
     brackets = _PLACE.sub("", text)
     unclosed = len(re.findall(r"[{\[]", brackets)) - len(re.findall(r"[}\]]", brackets))
     behind = re.split(r"[}\]]", brackets)[-1]
-    if unclosed > MOST_UNCLOSED or (unclosed > 0 and not re.match(r"[ \t]*(?:$|\n|```)", behind)):
+    if unclosed > MOST_UNCLOSED or (unclosed > 0 and not re.match(r"[ \t]*(?:$|\r?\n|```)", behind)):
         raise NoJSON("the JSON is cut off")
     try:
         return json_repair.loads(text, skip_json_loads=True)
@@ -72,10 +72,7 @@ def _repaired(text: str) -> Any:
 
 
 def _marked(reply: str) -> str:
-    text = _plain(reply).replace("\r\n", "\n")
-    text = _IN_WORDS.sub(_APOSTROPHE, text)
-    if '"' not in text:  # the JSON is in single ones
-        text = text.replace("'", '"')
+    text = _IN_WORDS.sub(_APOSTROPHE, _plain(reply))
     if not _TYPOGRAPHIC.search(text):
         text = text.translate(_HIDDEN)
     return _NAME_ENDS.sub(lambda end: f"{_MARK}{end.start()}{_MARK}", text)

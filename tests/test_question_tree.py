@@ -105,10 +105,12 @@ FORMS = {
     "two braces missing": PLAIN[:-2],
     "a brace missing in a fence": f"```json\n{PLAIN[:-1]}\n```",
     "a brace missing before prose": f"{PLAIN[:-1]}\n\nThat is the tree.",
+    "a brace missing before prose on Windows": f"{PLAIN[:-1]}\r\n\r\nThat is the tree.",
     "braces too many": f"{PLAIN}}}}}",
     "children in a list": PLAIN.replace('{"query2"', '[{"query2"').replace("}}}}", "}}]}}"),
     "a list at the top": f"[{PLAIN}]",
     "a wrapper": f'{{"queries": {PLAIN}}}',
+    "a wrapper that is called a question": f'{{"question": {PLAIN}}}',
     "wrappers": f'{{"tree": {{"queries": [{PLAIN}]}}}}',
     "beside other things": f'{{"note": "a bridge", "hops": 2, "queries": {PLAIN}}}',
     "a root that repeats the question": f'{{"question": "Which film?", "children": {PLAIN}}}',
@@ -170,6 +172,10 @@ NUMBERS = {
     ),
     "numbers within": (
         '[{"id": 2, "question": "A #3?"}, {"id": "query3", "question": "B?"}]',
+        [(2, "A #3?", "1.1"), (3, "B?", "1.2")],
+    ),
+    "numbers within a wrapper": (
+        '{"queries": [{"id": 2, "question": "A #3?"}, {"id": "query3", "question": "B?"}]}',
         [(2, "A #3?", "1.1"), (3, "B?", "1.2")],
     ),
     "names within": (

@@ -113,6 +113,7 @@ REFUSED = {
     "a thousand lists deep": ("[" * 1000 + '"A?"' + "]" * 1000, "nested too deeply"),
     "a thousand objects deep, faulty": ('{"a": ' * 1000 + '"A?",' + "}" * 1000, "nested too deeply"),
     "many lists below a query": ('{"query1": ' + "[" * 9000 + '"A?"' + "]" * 9000 + "}", "nested too deeply"),
+    "brackets that are no JSON": ('{"query1": ' + "(" * 2000 + ")" * 2000 + "}", "no JSON can be made of"),
     "a huge reply": (beside(2000), "letters is too long"),
     "a huge faulty reply": (f'{{"query1": {{"question": "{"A " * 5000}?",}}}}', "faulty JSON are too many"),
 }  # fmt: skip
@@ -135,7 +136,7 @@ CUT_OFF = {
     "behind the next name": f'{{{A}, "query2":',
     "behind braces that are no node's": f'{{{A}, "query2": {{"question": "B of #{{query1}}',
     "in a fence": f'```json\n{{{A}, "query2": {{"ques\n```',
-    "within many braces": nested(5)[: nested(5).index("}") + 1],
+    "within many braces": LONG[:-3],
     "in a list": '["A?", "B',
     "in a list of nodes": '[{"question": "A?"}, "B',
 }
