@@ -11,9 +11,9 @@ class Outcome(Finished, frozen=True, extra="forbid"):
     metadata: dict[str, Any]
     """What the dataset says of the question: `kind`, `hops`, …"""
     output: dict[str, Any] | None
-    """All that the method gave back (`knowwhen.nodes.state.Answer`), with its steps and cost; None: it failed."""
+    """All that the method gave back (`knowwhen.nodes.state.Answer`); None: it failed."""
     metrics: dict[str, float]
-    """By name, each in [0, 1]: `exact_match`, `f1`, `contains`, and what else was asked for; empty: it failed."""
+    """Each in [0, 1]: `exact_match`, `f1`, `contains`, and what else was asked for; empty: it failed."""
     seconds: float
     """From asking to the answer."""
     error: str
