@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-from knowwhen.evaluation.dataset import GoldQuestion
+from knowwhen.evaluation.datasets import GoldQuestion
 from knowwhen.evaluation.journal import Journal, R
 from knowwhen.models.errors import CapabilityError, KnowwhenError, ModelError, RetrievalError, SettingsError
 

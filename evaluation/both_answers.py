@@ -4,7 +4,7 @@ from functools import reduce
 
 from pydantic import BaseModel
 
-from knowwhen.evaluation.dataset import GoldQuestion
+from knowwhen.evaluation.datasets import GoldQuestion
 from knowwhen.evaluation.implication import implied
 from knowwhen.evaluation.journal import Finished
 from knowwhen.models.cost import Cost, add_costs

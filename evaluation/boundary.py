@@ -12,7 +12,7 @@ from knowwhen.evaluation import implication
 from knowwhen.evaluation.asking import Report, ask_missing
 from knowwhen.evaluation.both_answers import BothAnswers, ask_both
 from knowwhen.evaluation.boundary_figures import Boundary, Measured, boundary, measured
-from knowwhen.evaluation.dataset import GoldQuestion, drawn, read_dataset
+from knowwhen.evaluation.datasets import GoldQuestion, drawn, read_dataset
 from knowwhen.evaluation.fingerprint import fingerprint, weights_of
 from knowwhen.evaluation.journal import Journal, JournalKind, open_journal
 from knowwhen.models.capability import describe

@@ -131,7 +131,7 @@ def test_wrong_use_is_refused(datasets: list[str], limit: int, said: str) -> Non
 
 def test_a_judge_is_asked_about_each_answer_and_between_the_two() -> None:
     from knowwhen.evaluation.both_answers import ask_both
-    from knowwhen.evaluation.dataset import GoldQuestion
+    from knowwhen.evaluation.datasets import GoldQuestion
     from knowwhen.models.door import Door
 
     question = GoldQuestion("q", "Who {x} it?", ("Velo Taray", "V. T."))

@@ -14,7 +14,7 @@ from scripted import ScriptedChat
 from typer.testing import CliRunner
 
 from knowwhen.cli import app, main
-from knowwhen.evaluation.dataset import read_dataset
+from knowwhen.evaluation.datasets import read_dataset
 from knowwhen.evaluation.metrics import exact_match
 from knowwhen.models.errors import KnowwhenError, SettingsError
 from knowwhen.models.pocket import pocket

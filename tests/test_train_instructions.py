@@ -19,7 +19,7 @@ from scripted import ScriptedChat
 from typer.testing import CliRunner
 
 from knowwhen.cli import app
-from knowwhen.evaluation.dataset import read_dataset
+from knowwhen.evaluation.datasets import read_dataset
 from knowwhen.graphs.taikc import taikc
 from knowwhen.models.errors import KnowwhenError, SettingsError
 from knowwhen.models.pocket import pocket

@@ -18,7 +18,7 @@ from processes import started
 from scripted import ScriptedChat
 
 from knowwhen.cli import main
-from knowwhen.evaluation.dataset import GoldQuestion
+from knowwhen.evaluation.datasets import GoldQuestion
 from knowwhen.models.door import Door
 from knowwhen.models.errors import KnowwhenError, RetrievalError, SettingsError
 from knowwhen.models.pocket import pocket

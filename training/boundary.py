@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from knowwhen.evaluation.asking import Report, ask_missing
-from knowwhen.evaluation.dataset import GoldQuestion, drawn, read_dataset
+from knowwhen.evaluation.datasets import GoldQuestion, drawn, read_dataset
 from knowwhen.evaluation.fingerprint import fingerprint, weights_of
 from knowwhen.evaluation.journal import Finished, JournalKind, open_journal
 from knowwhen.evaluation.metrics import exact_match

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from knowwhen.evaluation.asking import Report, ask_missing
-from knowwhen.evaluation.dataset import GoldQuestion, drawn, read_dataset
+from knowwhen.evaluation.datasets import GoldQuestion, drawn, read_dataset
 from knowwhen.evaluation.fingerprint import fingerprint, weights_of
 from knowwhen.evaluation.journal import Finished, JournalKind, open_journal
 from knowwhen.evaluation.metrics import f1

@@ -11,7 +11,7 @@ from functools import reduce
 from pathlib import Path
 
 from knowwhen.evaluation.asking import Report, ask_missing
-from knowwhen.evaluation.dataset import GoldQuestion, drawn, read_dataset
+from knowwhen.evaluation.datasets import GoldQuestion, drawn, read_dataset
 from knowwhen.evaluation.fingerprint import fingerprint, weights_of
 from knowwhen.evaluation.metrics import f1
 from knowwhen.models.capability import describe

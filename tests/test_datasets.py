@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from knowwhen.almanac import SPLITS, default_world, write_files
-from knowwhen.evaluation.dataset import GoldQuestion, almanac_questions, drawn, read_dataset
+from knowwhen.evaluation.datasets import GoldQuestion, almanac_questions, drawn, read_dataset
 from knowwhen.models.errors import KnowwhenError, SettingsError
 
 LINE = {"id": "test_0", "question": "Who?", "golden_answers": ["Bo", "B."], "metadata": {"level": "easy"}}

@@ -1,0 +1,11 @@
+"""Questions with their gold answers, from the field's datasets and from the almanac."""
+
+from knowwhen.evaluation.datasets.reading import (
+    ALMANACS,
+    GoldQuestion,
+    almanac_questions,
+    drawn,
+    read_dataset,
+)
+
+__all__ = ["ALMANACS", "GoldQuestion", "almanac_questions", "drawn", "read_dataset"]
