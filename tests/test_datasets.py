@@ -54,7 +54,7 @@ def test_a_bad_line_is_named_with_its_number_and_what_is_wrong(
     with pytest.raises(KnowwhenError) as refused:
         next(reading)
     assert str(refused.value).startswith(f"{file}:2: {reason}")
-    assert str(refused.value).endswith("; mend the line")
+    assert str(refused.value).endswith("; mend the record")
     assert "\n" not in str(refused.value)
 
 

@@ -7,5 +7,6 @@ from knowwhen.evaluation.datasets.reading import (
     drawn,
     read_dataset,
 )
+from knowwhen.evaluation.datasets.skipped import Skipped
 
-__all__ = ["ALMANACS", "GoldQuestion", "almanac_questions", "drawn", "read_dataset"]
+__all__ = ["ALMANACS", "GoldQuestion", "Skipped", "almanac_questions", "drawn", "read_dataset"]

@@ -15,6 +15,7 @@ from typing import Any
 from knowwhen.almanac.questions import quadrant
 from knowwhen.almanac.splits import SPLITS, Split, questions_of
 from knowwhen.almanac.world import World, default_world
+from knowwhen.evaluation.datasets.skipped import Skipped, report
 from knowwhen.models.errors import KnowwhenError, SettingsError
 
 ALMANACS: dict[str | Path, Split] = {"almanac": "train", **{f"almanac:{split}": split for split in SPLITS}}
@@ -31,17 +32,21 @@ class GoldQuestion:
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
-def read_dataset(dataset: str | Path) -> Iterator[GoldQuestion]:
+def read_dataset(
+    dataset: str | Path, kind: str | None = None, skipped: Skipped | None = None
+) -> Iterator[GoldQuestion]:
     """The questions of a dataset, one after the other, never all at once.
 
     Args:
         dataset: a file of FlashRAG's JSONL, or `almanac:train`, `almanac:calibration` or `almanac:test`: a
             split of the world that the pocket model has read of; `almanac` is its train split. A file of
             such a name is meant by `./almanac`.
+        kind: the form of the file, one of `KINDS`; None: it is recognised.
+        skipped: counts the bad records, and the reading goes on without them; None: the first ends it.
 
     Raises:
         SettingsError: there is no such dataset.
-        KnowwhenError: a line is no question; says which and why.
+        KnowwhenError: a record is no question; says which and why.
     """
     split = ALMANACS.get(dataset)
     if split:
@@ -51,7 +56,7 @@ def read_dataset(dataset: str | Path) -> Iterator[GoldQuestion]:
             f"no dataset is called {str(dataset)!r}; give a file of FlashRAG's JSONL, or one of "
             + ", ".join(map(str, ALMANACS))
         )
-    return _read_jsonl(Path(dataset))
+    return _read_jsonl(Path(dataset), skipped)
 
 
 def almanac_questions(world: World, split: Split) -> Iterator[GoldQuestion]:
@@ -82,25 +87,25 @@ def drawn(questions: Iterable[GoldQuestion], limit: int, seed: int) -> list[Gold
     return [question for _, question in sorted(chosen, key=lambda numbered: numbered[0])]
 
 
-def _read_jsonl(file: Path) -> Iterator[GoldQuestion]:
+def _read_jsonl(file: Path, skipped: Skipped | None) -> Iterator[GoldQuestion]:
     try:
         with file.open("rb") as lines:
             for number, line in enumerate(lines, start=1):
                 if line.strip():
-                    yield _question(line, f"{file}:{number}")
+                    yield from _question(line, f"{file}:{number}", skipped)
     except OSError as error:
         raise KnowwhenError(f"{file} cannot be read: {error.strerror or error}") from None
 
 
-def _question(line: bytes, where: str) -> GoldQuestion:
+def _question(line: bytes, where: str, skipped: Skipped | None) -> Iterator[GoldQuestion]:
     try:
         record = json.loads(line.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise KnowwhenError(f"{where}: this is no JSON in UTF-8 ({error}); mend the line") from None
+        return report(skipped, where, f"this is no JSON in UTF-8 ({error})")
     reason = _complaint(record)
     if reason:
-        raise KnowwhenError(f"{where}: {reason}; mend the line")
-    return GoldQuestion(
+        return report(skipped, where, reason)
+    yield GoldQuestion(
         str(record["id"]), record["question"], tuple(record["golden_answers"]), record.get("metadata") or {}
     )
 
