@@ -6,6 +6,7 @@ its time for 100,000 questions, as most metrics take few values.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ Floats = NDArray[np.float64]
 LEVEL = 0.95
 
 
-def mean_of(values: Sequence[float] | Floats, seed: int = 0) -> Figure:
+def mean_of(values: Sequence[float] | NDArray[Any], seed: int = 0) -> Figure:
     """The mean with its percentile interval of 95 %.
 
     Args:
@@ -33,7 +34,7 @@ def mean_of(values: Sequence[float] | Floats, seed: int = 0) -> Figure:
     return with_interval(value, means)
 
 
-def optional_mean(values: Sequence[float] | Floats, seed: int = 0) -> Figure | None:
+def optional_mean(values: Sequence[float] | NDArray[Any], seed: int = 0) -> Figure | None:
     """The mean with its interval; None of no value."""
     return mean_of(values, seed) if len(values) else None
 

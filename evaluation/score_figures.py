@@ -208,10 +208,11 @@ def gate_curve(values: Floats, right: NDArray[np.bool_], kind: Kind) -> list[Gat
     ]
 
 
-def _by_sureness(sureness: Floats, right: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.int64]]:
+def _by_sureness(sureness: Floats, right: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.intp]]:
     """Wrong answers, and all, at each distinct score, the surest first."""
     _, places, number = np.unique(-sureness, return_inverse=True, return_counts=True)
-    return np.bincount(places, ~right, minlength=len(number)), number
+    wrong = np.bincount(places, (~right).astype(float), minlength=len(number))
+    return wrong.astype(float), number
 
 
 def _checked(
