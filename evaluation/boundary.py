@@ -13,12 +13,12 @@ from knowwhen.evaluation.asking import Report, ask_missing
 from knowwhen.evaluation.both_answers import BothAnswers, ask_both
 from knowwhen.evaluation.boundary_figures import Boundary, Measured, boundary, measured
 from knowwhen.evaluation.datasets import GoldQuestion, drawn, read_dataset
-from knowwhen.evaluation.fingerprint import fingerprint, weights_of
 from knowwhen.evaluation.journal import Journal, JournalKind, open_journal
 from knowwhen.models.capability import describe
 from knowwhen.models.cost import NO_COST, Cost, add_costs
 from knowwhen.models.door import Door
 from knowwhen.models.errors import KnowwhenError, SettingsError
+from knowwhen.models.fingerprint import fingerprint, weights_of
 from knowwhen.models.resolve import ModelLike, resolve_model
 from knowwhen.nodes import answer_directly, confident_qa
 

@@ -13,13 +13,13 @@ from pydantic import BaseModel
 
 from knowwhen.evaluation.asking import Report, ask_missing
 from knowwhen.evaluation.datasets import GoldQuestion, drawn, read_dataset
-from knowwhen.evaluation.fingerprint import fingerprint, weights_of
 from knowwhen.evaluation.journal import Finished, JournalKind, open_journal
 from knowwhen.evaluation.metrics import exact_match
 from knowwhen.models.capability import describe
 from knowwhen.models.cost import Cost
 from knowwhen.models.door import Door
 from knowwhen.models.errors import KnowwhenError, SettingsError
+from knowwhen.models.fingerprint import fingerprint, weights_of
 from knowwhen.models.resolve import ModelLike, resolve_model
 from knowwhen.nodes import answer_directly, confident_qa
 from knowwhen.tools.labelled import Text

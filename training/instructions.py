@@ -16,7 +16,6 @@ from pydantic import BaseModel
 
 from knowwhen.evaluation.asking import Report, ask_missing
 from knowwhen.evaluation.datasets import GoldQuestion, drawn, read_dataset
-from knowwhen.evaluation.fingerprint import fingerprint, weights_of
 from knowwhen.evaluation.journal import Finished, JournalKind, open_journal
 from knowwhen.evaluation.metrics import f1
 from knowwhen.graphs.method import Method
@@ -24,6 +23,7 @@ from knowwhen.graphs.taikc import PROMPTS, taikc
 from knowwhen.models.capability import describe
 from knowwhen.models.cost import Cost
 from knowwhen.models.errors import KnowwhenError, SettingsError
+from knowwhen.models.fingerprint import fingerprint, weights_of
 from knowwhen.models.resolve import ModelLike, resolve_model
 from knowwhen.nodes.question_tree import NoTree, read_tree
 from knowwhen.nodes.read_if_there import not_there

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from knowwhen.evaluation.asking import Report, ask_missing
 from knowwhen.evaluation.datasets import GoldQuestion, drawn, read_dataset
-from knowwhen.evaluation.fingerprint import fingerprint, weights_of
 from knowwhen.evaluation.metrics import f1
 from knowwhen.models.capability import describe
 from knowwhen.models.cost import NO_COST, add_costs
 from knowwhen.models.door import Door
 from knowwhen.models.errors import KnowwhenError, SettingsError
+from knowwhen.models.fingerprint import fingerprint, weights_of
 from knowwhen.models.resolve import ModelLike, resolve_model
 from knowwhen.nodes import answer_directly, read_passages
 from knowwhen.tools.labelled import HARMFUL, HELPFUL, Labelled, Origin, Utility

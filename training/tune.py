@@ -15,9 +15,9 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, Field, ValidationError
 from safetensors import SafetensorError
 
-from knowwhen.evaluation.fingerprint import fingerprint, weights_of
 from knowwhen.models.adapter import is_adapter
 from knowwhen.models.errors import KnowwhenError, SettingsError
+from knowwhen.models.fingerprint import fingerprint, weights_of
 from knowwhen.models.resolve import ModelLike, resolve_model
 from knowwhen.models.transformers_chat import ChatTransformers
 from knowwhen.training.turns import Turn, read_turns
