@@ -54,6 +54,7 @@ _OFFICIAL: Mapping[str, tuple[str, ...]] = {
     "strategyqa": ("yes_no_accuracy",),
     "bamboogle": ("exact_match",),
     "iirc": ("iirc_exact_match", "iirc_f1"),
+    "nq": ("nq_exact_match",),
     "nqopen": ("nq_exact_match",),
     "nqoracle": ("subspan_exact_match",),
     "triviaqa": ("trivia_exact_match", "trivia_f1"),
@@ -68,7 +69,7 @@ def official(kind: str) -> tuple[str, ...]:
     """Names of the metrics that a dataset's own scorer reports.
 
     Args:
-        kind: the dataset's name: `hotpotqa`, `nq_open`, …; case and signs do not count.
+        kind: the dataset's name: `hotpotqa`, `nq-oracle`, …; case and signs do not count.
 
     Returns:
         Keys of `METRICS`, or `JUDGE`; `USUAL` for a dataset without a scorer of its own.
