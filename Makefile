@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: demo test slow clean
 
 demo: .venv/installed
-	$(BIN)/knowwhen ask "Which person founded Nokel Group and heads Brol Lines?" --set alpha=0.8
+	$(BIN)/knowwhen ask "Which person starred in Skirn Vlurk and directed Thimis Plolm?" --set alpha=0.7
 
 test: .venv/installed-dev
 	$(BIN)/ruff check .

@@ -118,7 +118,7 @@ def test_a_calibration_of_another_model_warns(tmp_path: Path) -> None:
 
 
 def test_an_unknown_preset_is_refused() -> None:
-    with pytest.raises(SettingsError, match=r"no preset 'llama'; choose from pocket, llama-2-7b-chat"):
+    with pytest.raises(SettingsError, match=r"no preset 'llama'; choose from pocket, pocket-probability, llama-2-7b-chat"):
         choose_preset(MODEL, "llama")
 
 

@@ -50,6 +50,11 @@ POCKET = "pocket"
 _GRAM: dict[str, Setting] = {"k": 20, "alpha": 1e-3, "site": "mlp"}
 PRESETS: dict[str, Preset] = {
     POCKET: Preset(POCKET, Threshold(-5.98, "uncertainty", "gram", _GRAM), "the almanac's calibration split"),
+    "pocket-probability": Preset(
+        POCKET,
+        Threshold(0.84, "confidence", "probability", {}),
+        "the almanac's calibration split, direct answers to single facts",
+    ),
     "llama-2-7b-chat": Preset(
         "Llama-2-7b-chat",
         Threshold(-6.0, "uncertainty", "gram", _GRAM),
