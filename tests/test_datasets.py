@@ -61,7 +61,7 @@ def test_a_bad_line_is_named_with_its_number_and_what_is_wrong(
 def test_a_dataset_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         SettingsError,
-        match="no dataset is called 'nq'; give a file of FlashRAG's JSONL, or one of almanac, almanac:tr",
+        match="no dataset is called 'nq'; give a file, hf:owner/name:split, or one of almanac, almanac:tr",
     ):
         read_dataset("nq")
     with pytest.raises(SettingsError, match="no dataset is called"):

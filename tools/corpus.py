@@ -1,7 +1,7 @@
 """Reading a corpus: files and folders become entries, one after the other, never all at once."""
 
 import gzip
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -29,14 +29,22 @@ class Corpus:
     Args:
         paths: Files and folders.
         bad: What becomes of an entry that cannot be read; None ends the reading with an error.
+        readers: What reads a file, by the end of its name. In folders only files with an end in `READERS` are
+            taken: another kind is meant when it is named.
 
     Raises:
         RetrievalError: If a file is missing or of no known kind, or a folder holds none that is.
     """
 
-    def __init__(self, paths: Sequence[Path], bad: BadEntries | None = None) -> None:
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        bad: BadEntries | None = None,
+        readers: Mapping[str, Reader] = READERS,
+    ) -> None:
         self.bad = bad or BadEntries()
-        self.files = [file for path in paths for file in _files(path)]
+        self._readers = readers
+        self.files = [file for path in paths for file in _files(path, readers)]
         self.total_bytes = sum(file.stat().st_size for file in self.files)
         """Bytes of all files as they are on disk."""
         self._before = 0
@@ -61,12 +69,12 @@ class Corpus:
             self._raw = raw
             try:
                 content = gzip.GzipFile(fileobj=raw) if file.suffix == ".gz" else raw
-                yield from READERS[_kind(file)](cast(BinaryIO, content), str(file), self.bad)
+                yield from self._readers[_kind(file)](cast(BinaryIO, content), str(file), self.bad)
             finally:
                 self._raw = None
 
 
-def _files(path: Path) -> list[Path]:
+def _files(path: Path, readers: Mapping[str, Reader]) -> list[Path]:
     if path.is_dir():
         found = sorted(file for file in path.rglob("*") if file.is_file() and _kind(file) in READERS)
         visible = [file for file in found if not _hidden(file.relative_to(path))]
@@ -75,7 +83,7 @@ def _files(path: Path) -> list[Path]:
         return visible
     if not path.is_file():
         raise RetrievalError(f"{path} does not exist; give {ACCEPTED}")
-    if _kind(path) not in READERS:
+    if _kind(path) not in readers:
         raise RetrievalError(f"{path} is of no kind that can be indexed; give {ACCEPTED}")
     return [path]
 

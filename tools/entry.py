@@ -16,6 +16,8 @@ class Entry(NamedTuple):
     file: str = ""
     line: int = 0
     """Where it stands in the file, counted from 1 (in a Parquet file, the row)."""
+    repeats: bool = False
+    """Whether it may stand in several places under one id; it is stored once, and that is no fault."""
 
     @property
     def where(self) -> str:

@@ -94,7 +94,7 @@ def _with_new_ids(entries: Iterable[Entry], old: PassageStore | None, bad: BadEn
             new = seen.execute("insert or ignore into seen values (?)", (entry.id,)).rowcount
             if new and not (old and old.has_id(entry.id)):
                 yield entry
-            else:
+            elif not entry.repeats:
                 bad.report(entry.where, f"the id {entry.id!r} is already taken")
     except sqlite3.OperationalError as error:
         raise RetrievalError(

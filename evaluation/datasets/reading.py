@@ -1,35 +1,23 @@
-"""Questions with their gold answers: FlashRAG's JSONL, or the almanac's own.
+"""Reading a dataset: where it is, which form it has, and its questions one after the other."""
 
-A line is an object with `id`, `question`, `golden_answers` and, where there is more to know, `metadata`.
-"""
-
-import hashlib
-import heapq
+import gzip
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import pairwise
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO, cast
 
-from knowwhen.almanac.questions import quadrant
-from knowwhen.almanac.splits import SPLITS, Split, questions_of
-from knowwhen.almanac.world import World, default_world
-from knowwhen.evaluation.datasets.skipped import Skipped, report
+from knowwhen.almanac.world import default_world
+from knowwhen.evaluation.datasets.almanac import ALMANACS, almanac_questions
+from knowwhen.evaluation.datasets.fields import is_text
+from knowwhen.evaluation.datasets.form import BadRecord, Form, Record
+from knowwhen.evaluation.datasets.forms import KINDS, form_called, form_of
+from knowwhen.evaluation.datasets.gold import GoldQuestion
+from knowwhen.evaluation.datasets.hub import PREFIX, hub_rows
+from knowwhen.evaluation.datasets.ids import Ids
+from knowwhen.evaluation.datasets.located import Located, records
+from knowwhen.evaluation.datasets.skipped import Complain, Skipped, refuse
 from knowwhen.models.errors import KnowwhenError, SettingsError
-
-ALMANACS: dict[str | Path, Split] = {"almanac": "train", **{f"almanac:{split}": split for split in SPLITS}}
-"""Datasets of the world that the pocket model has read of, by name."""
-
-
-@dataclass(frozen=True)
-class GoldQuestion:
-    """A question and the answers that count as right."""
-
-    id: str
-    question: str
-    golden_answers: tuple[str, ...]
-    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 def read_dataset(
@@ -38,96 +26,100 @@ def read_dataset(
     """The questions of a dataset, one after the other, never all at once.
 
     Args:
-        dataset: a file of FlashRAG's JSONL, or `almanac:train`, `almanac:calibration` or `almanac:test`: a
-            split of the world that the pocket model has read of; `almanac` is its train split. A file of
-            such a name is meant by `./almanac`.
-        kind: the form of the file, one of `KINDS`; None: it is recognised.
+        dataset: a file in one of the forms of docs/datasets.md, also packed with gzip; or `almanac:train`,
+            `almanac:calibration` or `almanac:test`: a split of the world that the pocket model has read of
+            (`almanac` is its train split); or `hf:<name>[/config][:split]` through the library `datasets`. A
+            file of such a name is meant by `./almanac`.
+        kind: the form of the records, one of `KINDS`; None: the first that is of any form tells.
         skipped: counts the bad records, and the reading goes on without them; None: the first ends it.
 
     Raises:
-        SettingsError: there is no such dataset.
-        KnowwhenError: a record is no question; says which and why.
+        SettingsError: there is no such dataset or kind.
+        KnowwhenError: a record is no question or has the id of an earlier one, says which and why; or the
+            file is damaged, or holds no question at all.
     """
+    if kind is not None and kind not in KINDS:
+        raise SettingsError(f"no kind of dataset is called {kind!r}; give one of {', '.join(KINDS)}")
     split = ALMANACS.get(dataset)
     if split:
         return almanac_questions(default_world(), split)
+    form = form_called(kind) if kind else None
+    complain = skipped.add if skipped else refuse
+    if str(dataset).startswith(PREFIX):
+        return _questions(hub_rows(str(dataset)), form, str(dataset), complain)
     if not Path(dataset).is_file():
         raise SettingsError(
-            f"no dataset is called {str(dataset)!r}; give a file of FlashRAG's JSONL, or one of "
+            f"no dataset is called {str(dataset)!r}; give a file, hf:owner/name:split, or one of "
             + ", ".join(map(str, ALMANACS))
         )
-    return _read_jsonl(Path(dataset), skipped)
+    return _questions(_of_file(Path(dataset), complain), form, str(dataset), complain)
 
 
-def almanac_questions(world: World, split: Split) -> Iterator[GoldQuestion]:
-    """A world's questions of one split, with the ids that they have in its files."""
-    for number, asked in enumerate(questions_of(world, split)):
-        metadata = {"kind": asked.kind, "hops": asked.hops, "quadrant": quadrant(asked, world)}
-        yield GoldQuestion(f"almanac-{world.seed}-{split}-{number}", asked.question, asked.answers, metadata)
-
-
-def drawn(questions: Iterable[GoldQuestion], limit: int, seed: int) -> list[GoldQuestion]:
-    """At most `limit` questions, evenly at random, in the order in which they came.
-
-    What is drawn depends on the seed and the ids alone, and a smaller draw is part of every larger one.
-
-    Raises:
-        KnowwhenError: two of them have one id.
-    """
-
-    def lot(numbered: tuple[int, GoldQuestion]) -> bytes:
-        return hashlib.sha256(f"{seed}/{numbered[1].id}".encode()).digest()
-
-    chosen = heapq.nsmallest(limit, enumerate(questions, start=1), key=lot)
-    for (first, one), (second, other) in pairwise(chosen):  # equal ids draw equal lots
-        if one.id == other.id:
-            raise KnowwhenError(
-                f"questions {first} and {second} both have the id {one.id!r}; give each its own"
-            )
-    return [question for _, question in sorted(chosen, key=lambda numbered: numbered[0])]
-
-
-def _read_jsonl(file: Path, skipped: Skipped | None) -> Iterator[GoldQuestion]:
+def _of_file(path: Path, complain: Complain) -> Iterator[Located]:
     try:
-        with file.open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    yield from _question(line, f"{file}:{number}", skipped)
-    except OSError as error:
-        raise KnowwhenError(f"{file} cannot be read: {error.strerror or error}") from None
+        with path.open("rb") as raw:
+            file = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
+            yield from records(cast(BinaryIO, file), str(path), complain)
+    except (OSError, EOFError, zlib.error) as error:
+        raise KnowwhenError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _question(line: bytes, where: str, skipped: Skipped | None) -> Iterator[GoldQuestion]:
+def _questions(
+    rows: Iterator[Located], form: Form | None, name: str, complain: Complain
+) -> Iterator[GoldQuestion]:
+    ids = Ids()
+    last: Located | None = None
+    found = False
     try:
-        record = json.loads(line.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        return report(skipped, where, f"this is no JSON in UTF-8 ({error})")
-    reason = _complaint(record)
-    if reason:
-        return report(skipped, where, reason)
-    yield GoldQuestion(
-        str(record["id"]), record["question"], tuple(record["golden_answers"]), record.get("metadata") or {}
-    )
+        for last in rows:
+            form = form or form_of(last.record)
+            if form is None:
+                complain(last.where, _unknown(last.record))
+                continue
+            for where, question in _of_record(form, last, complain):
+                if ids.add(question.id):
+                    found = True
+                    yield question
+                else:
+                    complain(where, f"its id {question.id!r} is an earlier question's")
+    finally:
+        ids.close()
+    if not found:
+        raise KnowwhenError(f"{name} holds no question; give a dataset that does")
 
 
-def _complaint(record: Any) -> str:
-    """What keeps a record from being a question; empty if nothing does."""
-    if not isinstance(record, dict):
-        return "this is not a JSON object"
-    if isinstance(record.get("id"), bool) or not isinstance(record.get("id"), str | int):
-        return "its id is neither text nor a number"
-    if not _is_text(record.get("question")):
-        return "it has no question"
-    golds = record.get("golden_answers")
-    if not isinstance(golds, list) or not golds or not all(map(_is_text, golds)):
-        return "its golden_answers are not a list of one text or more"
-    if not isinstance(record.get("metadata") or {}, dict):
-        return "its metadata is not a JSON object"
+def _of_record(form: Form, located: Located, complain: Complain) -> Iterator[tuple[str, GoldQuestion]]:
+    where = located.where
+    try:
+        parts = list(form.parts(located.record))
+    except BadRecord as bad:
+        complain(where, str(bad))
+        return
+    for place, part in enumerate(parts, start=1):
+        where = f"{located.where}, question {place}" if len(parts) > 1 else located.where
+        try:
+            question = form.question(part, f"{form.kind}-{located.number}")
+        except BadRecord as bad:
+            complain(where, str(bad))
+            continue
+        reason = _unstorable(question)
+        if reason:
+            complain(where, reason)
+        else:
+            yield where, question
+
+
+def _unstorable(question: GoldQuestion) -> str:
+    """Why a question cannot be written down; empty if it can."""
+    if not is_text(question.id):
+        return "its id is no text"
+    try:
+        json.dumps(question.metadata, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        return f"its metadata cannot be kept as JSON ({str(error).splitlines()[0]})"
     return ""
 
 
-def _is_text(value: object) -> bool:
-    # Half a surrogate pair, which JSON can hold, is no text: it cannot be asked or stored.
-    if not isinstance(value, str) or not value.strip():
-        return False
-    return value.encode("utf-8", "replace").decode() == value
+def _unknown(record: Record) -> str:
+    fields = ", ".join(map(str, record))[:200]
+    return f"with the fields {fields or 'none'} it is of no kind that is recognised; give the kind"

@@ -1,9 +1,14 @@
 """What becomes of a record that is no question: the end of the reading, or a count."""
 
+from collections.abc import Callable
+
 from knowwhen.models.errors import KnowwhenError
 
+Complain = Callable[[str, str], None]
+"""Told of every bad record: where it stands, and what is wrong with it."""
+
 SHOWN = 5
-"""How many reasons are kept: enough to see what is wrong with a file, few enough to print."""
+"""How many complaints are kept: enough to see what is wrong with a file, few enough to print."""
 
 
 class Skipped:
@@ -18,23 +23,21 @@ class Skipped:
         self.count = 0
         self.first: list[str] = []
 
-    def add(self, complaint: str) -> None:
+    def add(self, where: str, reason: str) -> None:
         """Count one more."""
         self.count += 1
         if len(self.first) < SHOWN:
-            self.first.append(complaint)
+            self.first.append(f"{where}: {reason}")
 
     def __str__(self) -> str:
         """One line to show; empty if nothing was left out."""
-        return f"{self.count:,} records are left out, the first: {self.first[0]}" if self.count else ""
+        return f"{self.count:,} bad records left out, the first: {self.first[0]}" if self.count else ""
 
 
-def report(skipped: Skipped | None, where: str, reason: str) -> None:
-    """Note a bad record.
+def refuse(where: str, reason: str) -> None:
+    """End the reading at a bad record.
 
     Raises:
-        KnowwhenError: bad records are not to be skipped.
+        KnowwhenError: always.
     """
-    if skipped is None:
-        raise KnowwhenError(f"{where}: {reason}; mend the record")
-    skipped.add(f"{where}: {reason}")
+    raise KnowwhenError(f"{where}: {reason}; mend the record")

@@ -15,7 +15,8 @@ Files = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE…",
-        help="JSONL, TSV, CSV (each also .gz), Parquet, .txt or .md files, or folders of them.",
+        help="JSONL, TSV, CSV (each also .gz), Parquet, .txt or .md files, or folders of them; or a dataset "
+        "that carries paragraphs, such as HotpotQA's JSON.",
         show_default=False,
     ),
 ]
@@ -40,6 +41,7 @@ def build(
 ) -> None:
     """Build an index from files, one passage for each line, row or hundred words."""
     from knowwhen.commands.progress import shown
+    from knowwhen.evaluation.datasets.paragraphs import CORPUS_READERS
     from knowwhen.tools.corpus import Corpus
     from knowwhen.tools.entry import BadEntries
     from knowwhen.tools.index import build_index
@@ -47,7 +49,7 @@ def build(
     if encoder and kind == "bm25":
         raise typer.BadParameter("an encoder is for --kind dense or hybrid")
     bad = BadEntries(skip_bad)
-    with shown(Corpus(files, bad)) as entries:
+    with shown(Corpus(files, bad, CORPUS_READERS)) as entries:
         manifest = build_index(entries, out, kind=kind, encoder=encoder, bad=bad)
     _report(out, manifest, bad)
 
@@ -60,12 +62,13 @@ def add(
 ) -> None:
     """Add the passages of files to an index; until it is done the index stays as it was."""
     from knowwhen.commands.progress import shown
+    from knowwhen.evaluation.datasets.paragraphs import CORPUS_READERS
     from knowwhen.tools.corpus import Corpus
     from knowwhen.tools.entry import BadEntries
     from knowwhen.tools.index import add_to_index
 
     bad = BadEntries(skip_bad)
-    with shown(Corpus(files, bad)) as entries:
+    with shown(Corpus(files, bad, CORPUS_READERS)) as entries:
         manifest = add_to_index(entries, corpus, bad=bad)
     _report(corpus, manifest, bad)
 
