@@ -1,0 +1,1 @@
+"""Published runs as records."""
