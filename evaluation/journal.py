@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import BinaryIO, Generic, TypeVar
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
@@ -19,6 +19,7 @@ from knowwhen.models.errors import KnowwhenError, SettingsError
 
 JOURNAL = "journal.jsonl"
 LOCK = "journal.lock"
+TAIL = 2**16  # bytes looked through at once for the last whole line
 
 
 class Finished(BaseModel, frozen=True, extra="forbid"):
@@ -87,20 +88,63 @@ def open_journal(folder: Path, kind: JournalKind[R], origin: BaseModel) -> Itera
         KnowwhenError: The folder holds something else, is in use, or cannot be written; or the journal is
             damaged.
     """
+    with begun(folder, kind, origin) as path:
+        finished: dict[str, R] = {}
+        for _, record in records(path, kind):
+            finished.setdefault(record.question_id, record)
+        yield Journal(path, finished)
+
+
+@contextmanager
+def begun(folder: Path, kind: JournalKind[R], origin: BaseModel) -> Iterator[Path]:
+    """The same, but give the journal's file, whole lines from beginning to end, and read no record."""
     try:
         _check_ours(folder, kind)
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / LOCK, timeout=0):
             path = folder / JOURNAL
-            finished = _read(path, kind, origin)
-            if path.stat().st_size == 0:
-                header = {"format": kind.format, "version": kind.version, "origin": origin.model_dump()}
-                _append(path, header)
-            yield Journal(path, finished)
+            with path.open("a+b") as file:
+                _cut_half_a_line(file)
+                file.seek(0)
+                header = file.readline()
+            if header:
+                _check_origin(path, header, kind, origin)
+            else:
+                _append(path, {"format": kind.format, "version": kind.version, "origin": origin.model_dump()})
+            yield path
     except Timeout:
         raise KnowwhenError(f"{folder} is in use by another process; wait for it to end") from None
     except OSError as error:
         raise unwritable(folder, error) from None
+
+
+def records(path: Path, kind: JournalKind[R]) -> Iterator[tuple[int, R]]:
+    """Every record of a journal, in the order written, with the place of its line (bytes).
+
+    Half a line at the end, which a process is writing or was killed in, is left out.
+
+    Raises:
+        KnowwhenError: a line is damaged.
+    """
+    with path.open("rb") as file:
+        place = len(file.readline())
+        for number, line in enumerate(file, start=2):
+            if not line.endswith(b"\n"):
+                break
+            yield place, read_record(line, kind, f"{path}:{number}")
+            place += len(line)
+
+
+def read_record(line: bytes, kind: JournalKind[R], where: str) -> R:
+    """The record that a line of a journal holds.
+
+    Raises:
+        KnowwhenError: it holds none; says where.
+    """
+    try:
+        return kind.record.model_validate_json(line)
+    except ValidationError:
+        raise KnowwhenError(f"{where} is damaged; delete the line, and its question is asked again") from None
 
 
 def unwritable(path: Path, error: OSError) -> KnowwhenError:
@@ -130,28 +174,18 @@ def _check_ours(folder: Path, kind: JournalKind[R]) -> None:
         )
 
 
-def _read(path: Path, kind: JournalKind[R], origin: BaseModel) -> dict[str, R]:
-    """The finished questions; half a line at the end, of a process that was killed, is cut off."""
-    finished: dict[str, R] = {}
-    with path.open("a+b") as file:
-        file.seek(0)
-        whole = 0  # bytes
-        for number, line in enumerate(file, start=1):
-            if not line.endswith(b"\n"):
-                break
-            whole += len(line)
-            if number == 1:
-                _check_origin(path, line, kind, origin)
-                continue
-            try:
-                record = kind.record.model_validate_json(line)
-            except ValidationError:
-                raise KnowwhenError(
-                    f"{path}:{number} is damaged; delete the line, and its question is asked again"
-                ) from None
-            finished.setdefault(record.question_id, record)
-        file.truncate(whole)
-    return finished
+def _cut_half_a_line(file: BinaryIO) -> None:
+    """Cut off what a process that was killed has left behind the last whole line."""
+    end = file.seek(0, os.SEEK_END)
+    while end > 0:
+        start = max(0, end - TAIL)
+        file.seek(start)
+        newline = file.read(end - start).rfind(b"\n")
+        if newline >= 0:
+            end = start + newline + 1
+            break
+        end = start
+    file.truncate(end)
 
 
 def _check_origin(path: Path, line: bytes, kind: JournalKind[R], origin: BaseModel) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from knowwhen.commands import almanac, ask, draw, evaluate, index, search, train
+from knowwhen.commands import almanac, ask, compare, draw, evaluate, index, search, train
 
 WRONG_USE, FAILED = 2, 1
 
@@ -21,6 +21,7 @@ app.add_typer(index.app, name="index")
 app.command()(draw.draw)
 app.command()(almanac.almanac)
 app.add_typer(evaluate.app, name="evaluate")
+app.command()(compare.compare)
 app.add_typer(train.app, name="train")
 
 

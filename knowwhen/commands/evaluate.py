@@ -5,17 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from knowwhen.commands import evaluate_method
 from knowwhen.commands.progress import questions_done
 
 if TYPE_CHECKING:
     from knowwhen.evaluation.boundary import BoundaryReport
 
-app = typer.Typer(no_args_is_help=True)
-
-
-@app.callback()
-def evaluate() -> None:
-    """Measure models on questions with known answers."""
+app = typer.Typer(no_args_is_help=True, invoke_without_command=True)
+app.callback()(evaluate_method.evaluate)
 
 
 @app.command()

@@ -1,0 +1,173 @@
+"""What `evaluate` and `compare` do: build the methods, run them, report."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from knowwhen.commands.run_progress import scores_so_far
+
+if TYPE_CHECKING:
+    from knowwhen.evaluation.arms import Arm
+    from knowwhen.evaluation.question_set import QuestionSet
+    from knowwhen.evaluation.running import Ran
+
+
+@dataclass(frozen=True)
+class Run:
+    """What was asked for on the command line."""
+
+    methods: Sequence[str]
+    """`method` or `label=method`."""
+    optional: Sequence[str]
+    """Labels of those that take of the settings what they know."""
+    dataset: str | None
+    out: Path | None
+    model: str
+    corpus: str
+    settings: Sequence[str]
+    limit: int | None
+    seed: int
+    concurrency: int
+    kind: str | None
+    skip_bad: bool
+    metrics: Sequence[str] | None
+    judge: str | None
+    retry_failed: bool
+    as_json: bool
+
+
+def perform(asked: Run, command: str) -> None:
+    """Run it, write its report and print its figures.
+
+    Raises:
+        SettingsError: something is missing, unknown or out of its range.
+        KnowwhenError: the run cannot go on.
+    """
+    from knowwhen.evaluation.metric_names import METRICS, official
+    from knowwhen.evaluation.question_set import QuestionSet
+    from knowwhen.evaluation.running import run
+    from knowwhen.evaluation.scoring import Scorer
+    from knowwhen.interrupt import stopping_at_once
+    from knowwhen.models.errors import SettingsError
+
+    if asked.dataset is None or asked.out is None:
+        missing = "--dataset DATASET" if asked.dataset is None else "--out DIR"
+        raise SettingsError(f"knowwhen {command} needs {missing}")
+    own = [name for name in official(asked.kind or "") if name in METRICS]
+    scorer = Scorer(own if asked.metrics is None else asked.metrics, asked.judge, asked.concurrency)
+    with stopping_at_once():
+        questions = QuestionSet(asked.dataset, asked.limit, asked.seed, asked.kind, asked.skip_bad)
+        arms = _arms(asked)
+        len(questions)  # finds bad records before anything is asked
+        ran = []
+        for each in arms:
+            with scores_so_far(each.label) as watch:
+                ran.append(
+                    run(
+                        each,
+                        questions,
+                        asked.out,
+                        scorer=scorer,
+                        at_once=asked.concurrency,
+                        retry_failed=asked.retry_failed,
+                        watch=watch,
+                    )
+                )
+    _tell(ran, questions)
+    if asked.as_json:
+        _print_json(ran, asked.out)
+    else:
+        _print_table(ran)
+
+
+def _arms(asked: Run) -> "list[Arm]":
+    from knowwhen.building import build_method
+    from knowwhen.evaluation.arms import arm
+    from knowwhen.method_settings import LOOKS_UP, known_to, shared_out
+
+    named = dict(_named(asked.methods))
+    settings = shared_out(asked.settings, named, asked.optional)
+    arms = []
+    for label, method in named.items():
+        given = settings[label]
+        built = build_method(
+            method, asked.model, asked.corpus, {**given, "max_concurrency": asked.concurrency}
+        )
+        looks_up = LOOKS_UP in known_to(method)
+        arms.append(arm(built, label, model=asked.model, corpus=asked.corpus if looks_up else "", more=given))
+    return arms
+
+
+def _named(methods: Sequence[str]) -> list[tuple[str, str]]:
+    """Each method with its label.
+
+    Raises:
+        SettingsError: there is none, or two have one label.
+    """
+    from knowwhen.models.errors import SettingsError
+
+    found: dict[str, str] = {}
+    for each in methods:
+        label, equals, method = each.partition("=")
+        if label in found:
+            raise SettingsError(f"two methods are called {label}; give one another name, as in name={label}")
+        found[label] = method if equals else label
+    if not found:
+        raise SettingsError("there is no method to run; give one or more")
+    return list(found.items())
+
+
+def _tell(ran: "Sequence[Ran]", questions: "QuestionSet") -> None:
+    """Say on stderr what the figures do not: what was left out, and what failed."""
+    if questions.skipped.count:
+        typer.echo(str(questions.skipped), err=True)
+    for each in ran:
+        if each.tally.failed:
+            typer.echo(
+                f"{each.label}: {each.tally.failed:,} questions failed, the first was "
+                f"{each.tally.first_failure}; ask them again with --retry-failed",
+                err=True,
+            )
+
+
+def _print_json(ran: "Sequence[Ran]", out: Path) -> None:
+    import json
+
+    runs: dict[str, Any] = {
+        each.label: {
+            "journal": str(each.folder),
+            "questions": each.tally.total,
+            "failed": each.tally.failed,
+            "asked": each.tally.asked,
+            "first_failure": each.tally.first_failure,
+            "means": each.tally.means(),
+        }
+        for each in ran
+    }
+    print(json.dumps({"out": str(out), "runs": runs}, ensure_ascii=False))
+
+
+def _print_table(ran: "Sequence[Ran]") -> None:
+    from rich.box import SIMPLE
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=SIMPLE, pad_edge=False)
+    table.add_column("method", overflow="fold")
+    for heading in ("questions", "EM", "F1", "retrievals", "calls", "tokens"):
+        table.add_column(heading, justify="right")
+    for each in ran:
+        means = defaultdict(float, each.tally.means())
+        tokens = means["input_tokens"] + means["output_tokens"]
+        table.add_row(
+            each.label,
+            f"{each.tally.finished:,}",
+            *(f"{means[name]:.3f}" for name in ("exact_match", "f1")),
+            *(f"{means[name]:.2f}" for name in ("retrievals", "model_calls")),
+            f"{tokens:,.0f}",
+        )
+    Console(highlight=False).print(table)
