@@ -35,9 +35,9 @@ def test_a_line_of_flashrag_is_a_question(tmp_path: Path) -> None:
         (b'{"id": true, "question": "Who?", "golden_answers": ["a"]}', "its id is neither text nor a number"),
         (b'{"id": "a", "question": " ", "golden_answers": ["a"]}', "it has no question"),
         (b'{"id": "a", "question": "\\ud800", "golden_answers": ["a"]}', "it has no question"),
-        (b'{"id": "a", "question": "Who?", "golden_answers": []}', "its golden_answers are not a list of"),
-        (b'{"id": "a", "question": "Who?", "golden_answers": "a"}', "its golden_answers are not a list of"),
-        (b'{"id": "a", "question": "Who?", "golden_answers": [3]}', "its golden_answers are not a list of"),
+        (b'{"id": "a", "question": "Who?", "golden_answers": []}', "its golden_answers is not a list of"),
+        (b'{"id": "a", "question": "Who?", "golden_answers": "a"}', "its golden_answers is not a list of"),
+        (b'{"id": "a", "question": "Who?", "golden_answers": [3]}', "its golden_answers is not a list of"),
         (
             b'{"id": "a", "question": "Who?", "golden_answers": ["a"], "metadata": "x"}',
             "its metadata is not a JSON object",

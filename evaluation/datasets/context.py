@@ -39,7 +39,7 @@ def supporting_facts(facts: Any) -> list[list[Any]]:
     if isinstance(facts, dict):
         facts = list(zip(facts.get("title") or (), facts.get("sent_id") or (), strict=False))
     if not isinstance(facts, list) or not all(isinstance(fact, list | tuple) and fact for fact in facts):
-        raise BadRecord("its supporting_facts are not a list of pairs")
+        raise BadRecord("its supporting_facts is not a list of pairs")
     return [list(fact) for fact in facts]
 
 

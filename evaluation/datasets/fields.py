@@ -51,7 +51,7 @@ def texts(record: Record, *names: str) -> tuple[str, ...]:
     """
     value = first(record, *names)
     if not isinstance(value, list | tuple) or not value or not all(map(is_text, value)):
-        raise BadRecord(f"its {names[0]} are not a list of one text or more")
+        raise BadRecord(f"its {names[0]} is not a list of one text or more")
     return different(value)
 
 
@@ -60,13 +60,25 @@ def different(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values))
 
 
-def objects(record: Record, name: str) -> list[Record]:
-    """The list of objects in a field.
+def listed(record: Record, *names: str) -> list[Any]:
+    """The list in the first of these fields that there is; empty if there is none.
 
     Raises:
-        BadRecord: it is no such list.
+        BadRecord: something else stands there.
     """
-    value = record.get(name)
-    if not isinstance(value, list | tuple) or not all(isinstance(each, dict) for each in value):
-        raise BadRecord(f"its {name} are not a list of objects")
-    return list(value)
+    value = first(record, *names)
+    if not isinstance(value, list | tuple | None):
+        raise BadRecord(f"its {names[0]} is not a list")
+    return list(value or ())
+
+
+def objects(record: Record, name: str) -> list[Record]:
+    """The list of objects in a field; empty if there is none.
+
+    Raises:
+        BadRecord: something else stands there.
+    """
+    values = listed(record, name)
+    if not all(isinstance(each, dict) for each in values):
+        raise BadRecord(f"its {name} is not a list of objects")
+    return values

@@ -16,4 +16,4 @@ class GoldQuestion:
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """JSON. Where the dataset knows: `kind` (its own type of question), `hops` (facts that it takes),
     `decomposition` (the gold sub-questions), `supporting` (ids of the gold passages, as `knowwhen index`
-    stores them)."""
+    stores them). `kind` is a text and `hops` a whole number, if they are there at all."""

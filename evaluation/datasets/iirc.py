@@ -7,7 +7,7 @@ the bags of spans; here they stand in one text, a comma between them, whose bag 
 from collections.abc import Iterator
 from typing import Any
 
-from knowwhen.evaluation.datasets.fields import different, identity, is_text, objects, text
+from knowwhen.evaluation.datasets.fields import different, identity, is_text, listed, objects, text
 from knowwhen.evaluation.datasets.form import BadRecord, Form, Paragraph, Record, known, supporting
 from knowwhen.evaluation.datasets.gold import GoldQuestion
 
@@ -15,6 +15,8 @@ NO_ANSWER = "none"
 
 
 def _parts(record: Record) -> Iterator[Record]:
+    if not objects(record, "questions"):
+        raise BadRecord("it has no questions")
     for question in objects(record, "questions"):
         yield {"passage": {"title": record.get("title"), "text": record.get("text")}, **question}
 
@@ -27,7 +29,7 @@ def _question(record: Record, number: str) -> GoldQuestion:
     answer = record.get("answer")
     if not isinstance(answer, dict):
         raise BadRecord("its answer is not an object with a type")
-    read_from = {str(each.get("passage")) for each in record.get("context") or () if isinstance(each, dict)}
+    read_from = {str(each.get("passage")) for each in listed(record, "context") if isinstance(each, dict)}
     metadata = known(
         kind=answer.get("type"),
         hops=len(read_from) or None,  # passages that the answer is read from
@@ -41,7 +43,7 @@ def _question(record: Record, number: str) -> GoldQuestion:
 def _golds(answer: dict[str, Any]) -> tuple[str, ...]:
     match answer.get("type"):
         case "span":
-            return (", ".join(text(span, "text").strip() for span in objects(answer, "answer_spans")),)
+            return (", ".join(text(span, "text").strip() for span in _spans(answer)),)
         case "value":
             value, unit = str(answer.get("answer_value", "")).strip(), answer.get("answer_unit")
             if not value:
@@ -52,6 +54,13 @@ def _golds(answer: dict[str, Any]) -> tuple[str, ...]:
         case "none":
             return (NO_ANSWER,)
     raise BadRecord(f"its answer is of the type {str(answer.get('type'))[:40]!r}, which IIRC has not")
+
+
+def _spans(answer: dict[str, Any]) -> list[Record]:
+    spans = objects(answer, "answer_spans")
+    if not spans:
+        raise BadRecord("its answer has no answer_spans")
+    return spans
 
 
 IIRC = Form(

@@ -7,7 +7,7 @@ the others keep the answer that their paragraphs no longer support.
 from collections.abc import Iterator
 
 from knowwhen.evaluation.datasets.context import titled
-from knowwhen.evaluation.datasets.fields import different, identity, is_text, objects, text
+from knowwhen.evaluation.datasets.fields import different, identity, is_text, listed, objects, text
 from knowwhen.evaluation.datasets.form import Form, Paragraph, Record, known, supporting
 from knowwhen.evaluation.datasets.gold import GoldQuestion
 
@@ -18,8 +18,8 @@ def _paragraphs(record: Record) -> Iterator[Paragraph]:
 
 def _question(record: Record, number: str) -> GoldQuestion:
     name = identity(record, "id")
-    steps = objects(record, "question_decomposition") if record.get("question_decomposition") else []
-    aliases = filter(is_text, record.get("answer_aliases") or ())
+    steps = objects(record, "question_decomposition")
+    aliases = filter(is_text, listed(record, "answer_aliases"))
     metadata = known(
         kind=name.split("__")[0] if "hop" in name else None,  # 2hop, 3hop1, 3hop2, …: the shape of the graph
         hops=len(steps) or None,

@@ -113,6 +113,9 @@ def _unstorable(question: GoldQuestion) -> str:
     """Why a question cannot be written down; empty if it can."""
     if not is_text(question.id):
         return "its id is no text"
+    for name, type_ in (("kind", str), ("hops", int)):
+        if not isinstance(question.metadata.get(name), type_ | None):
+            return f"the {name} in its metadata is no {'text' if type_ is str else 'whole number'}"
     try:
         json.dumps(question.metadata, ensure_ascii=False, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as error:

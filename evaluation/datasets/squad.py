@@ -4,9 +4,8 @@ The official scorer compares with every answer given; for a question of 2.0 that
 """
 
 from collections.abc import Iterator
-from typing import Any
 
-from knowwhen.evaluation.datasets.fields import different, identity, is_text, objects, text
+from knowwhen.evaluation.datasets.fields import different, identity, is_text, listed, objects, text
 from knowwhen.evaluation.datasets.form import BadRecord, Form, Paragraph, Record, known, supporting
 from knowwhen.evaluation.datasets.gold import GoldQuestion
 
@@ -31,7 +30,7 @@ def _paragraphs(record: Record) -> Iterator[Paragraph]:
 
 
 def _question(record: Record, number: str) -> GoldQuestion:
-    golds = different(_texts(record.get("answers")))
+    golds = different(_texts(record))
     if not golds and record.get("is_impossible") is False:
         raise BadRecord("it has no answers")
     metadata = known(
@@ -40,13 +39,14 @@ def _question(record: Record, number: str) -> GoldQuestion:
     return GoldQuestion(identity(record, "id"), text(record, "question"), golds or (NO_ANSWER,), metadata)
 
 
-def _texts(answers: Any) -> list[str]:
+def _texts(record: Record) -> list[str]:
+    answers = record.get("answers")
     if isinstance(answers, dict):  # on the hub: a list of texts and one of places
-        found = answers.get("text")
+        found = listed(answers, "text")
     else:
-        found = [each.get("text") if isinstance(each, dict) else None for each in answers or ()]
-    if not isinstance(found, list) or not all(map(is_text, found)):
-        raise BadRecord("its answers are not a list of objects with text")
+        found = [each.get("text") for each in objects(record, "answers")]
+    if not all(map(is_text, found)):
+        raise BadRecord("its answers is not a list of objects with text")
     return found
 
 

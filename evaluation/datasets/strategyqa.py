@@ -6,7 +6,7 @@ Its paragraphs are a file of their own: an object with a paragraph under each id
 from collections.abc import Iterator
 from typing import Any
 
-from knowwhen.evaluation.datasets.fields import identity, is_text, text
+from knowwhen.evaluation.datasets.fields import identity, is_text, listed, text
 from knowwhen.evaluation.datasets.form import BadRecord, Form, Paragraph, Record, known
 from knowwhen.evaluation.datasets.gold import GoldQuestion
 
@@ -18,7 +18,7 @@ def _question(record: Record, number: str) -> GoldQuestion:
     answer = record.get("answer")
     if not isinstance(answer, bool):
         raise BadRecord("its answer is neither true nor false")
-    steps = record.get("decomposition") or []
+    steps = listed(record, "decomposition")
     metadata = known(
         hops=len(steps) or None,  # steps of the strategy, of which some only compare or compute
         decomposition=steps,

@@ -6,7 +6,7 @@ here is the one that the question's author gave.
 
 from typing import Any
 
-from knowwhen.evaluation.datasets.fields import different, first, identity, is_text, text
+from knowwhen.evaluation.datasets.fields import different, first, identity, is_text, listed, text
 from knowwhen.evaluation.datasets.form import BadRecord, Form, Record
 from knowwhen.evaluation.datasets.gold import GoldQuestion
 
@@ -23,7 +23,7 @@ def _question(record: Record, number: str) -> GoldQuestion:
 def _golds(answer: dict[str, Any]) -> tuple[str, ...]:
     value = first(answer, "Value", "value")
     lists = (("Aliases", "aliases"), ("HumanAnswers",), ("NormalizedAliases", "normalized_aliases"))
-    others = [each for names in lists for each in first(answer, *names) or ()]
+    others = [each for names in lists for each in listed(answer, *names)]
     return different(filter(is_text, [value, *others]))
 
 
