@@ -40,6 +40,7 @@ from knowwhen.tools.reference import UtilityReference
 from knowwhen.tools.resolve import RetrieverLike, resolve_retriever
 from knowwhen.uncertainty.judge import Judge
 from knowwhen.uncertainty.judges import resolve_judge
+from knowwhen.uncertainty.thresholds import with_thresholds
 
 PROMPTS = {
     "make_quizzes": make_quizzes.PROMPT,
@@ -64,6 +65,7 @@ def keqa(
     picker: ModelLike | None = None,
     reference: UtilityReference | str | Path | None = None,
     demonstrations: str | Path | Sequence[QuizDemonstration] | None = None,
+    thresholds: str | Path | None = None,
     prompts: Mapping[str, str] | None = None,
     max_concurrency: int = 16,
     **settings: Any,
@@ -80,22 +82,24 @@ def keqa(
             None for the package's own, which belongs to the pocket model.
         demonstrations: questions with their quizzes, or a file of them (`nodes/quiz_demonstrations.py`); None
             for the package's own, which the pocket model goes without: it has learnt the form.
+        thresholds: a file that `knowwhen calibrate` wrote for this model, estimator and prompts.
         prompts: the user's own, by name: the keys of `PROMPTS`.
         max_concurrency: model requests in flight at once, over all quizzes and all questions.
         settings: fields of `KEQASettings`.
 
     Raises:
         CapabilityError: the model does not draw several samples in one request, which assessing needs.
-        SettingsError: a setting or prompt is out of its range, or there is no reference set to show from.
+        SettingsError: a setting or prompt is out of its range, there is no reference set to show from, or
+            `thresholds` belong to another model or prompts.
         ModelError: a model cannot be had.
         RetrievalError: the index or the reference set cannot be had.
     """
-    defaults = with_defaults(KEQASettings, settings)()
     wording = with_prompts(PROMPTS, prompts)
+    chat = resolve_model(model)
+    given = with_thresholds(thresholds, "keqa", chat, wording, settings)
+    defaults = with_defaults(KEQASettings, given)()
     asked_by = "keqa's assessment of quizzes"
-    door = Door(
-        resolve_model(model), resolve_retriever(retriever), asked_by=asked_by, max_concurrency=max_concurrency
-    )
+    door = Door(chat, resolve_retriever(retriever), asked_by=asked_by, max_concurrency=max_concurrency)
     if defaults.assess:
         require(door.model, [Capability.SAMPLES], asked_by, "pass assess=False to look every quiz up")
     u_door = door if picker is None else Door(resolve_model(picker), max_concurrency=max_concurrency)

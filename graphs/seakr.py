@@ -31,6 +31,7 @@ from knowwhen.tools.resolve import RetrieverLike, resolve_retriever
 from knowwhen.uncertainty.embedding_gram import TextEncoder
 from knowwhen.uncertainty.judge import Judge
 from knowwhen.uncertainty.presets import choose_preset
+from knowwhen.uncertainty.thresholds import with_thresholds
 
 PROMPTS = {
     **think.PROMPTS,
@@ -56,7 +57,7 @@ def seakr(
     retriever: RetrieverLike = "almanac",
     *,
     preset: str | None = None,
-    calibration: str | Path | None = None,
+    thresholds: str | Path | None = None,
     demonstrations: str | Path | Sequence[Demonstration] | None = None,
     judge: Judge | None = None,
     encoder: TextEncoder | None = None,
@@ -70,7 +71,7 @@ def seakr(
         model: a chat model, `pocket`, `transformers:<folder or hub id>` or any string that LangChain knows.
         retriever: a retriever, `almanac`, the folder of a built index, `wikipedia`, `tavily` or `google`.
         preset: the name of a threshold found on another model (`uncertainty.presets`); it warns.
-        calibration: a file with the threshold of this model and estimator.
+        thresholds: a file that `knowwhen calibrate` wrote for this model, estimator and prompts.
         demonstrations: worked questions, or a file of them (`nodes/step_demonstrations.py`); None for the
             package's own, which the pocket model goes without: it has learnt the form.
         judge: for an estimator that compares texts.
@@ -81,16 +82,17 @@ def seakr(
 
     Raises:
         CapabilityError: the model does not report what the estimator or the query reads.
-        SettingsError: a setting or prompt is out of its range, or no threshold is known for the model.
+        SettingsError: a setting or prompt is out of its range, or no threshold is known for the model, or
+            `thresholds` belong to another model, estimator or prompts.
         ModelError: the model cannot be had.
         RetrievalError: the index cannot be had.
     """
-    defaults = with_defaults(SeaKRSettings, settings)()
     wording = with_prompts(PROMPTS, prompts)
-    door = Door(
-        resolve_model(model), resolve_retriever(retriever), asked_by="seakr", max_concurrency=max_concurrency
-    )
-    gauge = Gauge(door, defaults, "seakr", judge, encoder, choose_preset(door.model, preset, calibration))
+    chat = resolve_model(model)
+    given = with_thresholds(thresholds, "seakr", chat, wording, settings)
+    defaults = with_defaults(SeaKRSettings, given)()
+    door = Door(chat, resolve_retriever(retriever), asked_by="seakr", max_concurrency=max_concurrency)
+    gauge = Gauge(door, defaults, "seakr", judge, encoder, choose_preset(door.model, preset))
     think.check_gauge(gauge, defaults)
     shown = demonstrations_for(door.model, worked.DEFAULT, demonstrations)
     ask = think.step_prompts(wording, worked.as_text(shown))

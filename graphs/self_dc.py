@@ -5,6 +5,7 @@ parts are answered by the same graph again, all at once, down to depth t; then t
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 from langchain_core.runnables import Runnable
@@ -21,6 +22,7 @@ from knowwhen.nodes.settings import ReadingSettings, with_defaults
 from knowwhen.nodes.solve import Itself, each_part, solve
 from knowwhen.nodes.state import Asked, Question, State
 from knowwhen.tools.resolve import RetrieverLike, resolve_retriever
+from knowwhen.uncertainty.thresholds import with_thresholds
 
 PROMPTS = {
     "answer_directly": DIRECT_PROMPT,
@@ -44,6 +46,7 @@ def self_dc(
     model: ModelLike = "pocket",
     retriever: RetrieverLike = "almanac",
     *,
+    thresholds: str | Path | None = None,
     prompts: Mapping[str, str] | None = None,
     max_concurrency: int = 16,
     **settings: Any,
@@ -53,20 +56,24 @@ def self_dc(
     Args:
         model: a chat model, `pocket`, `transformers:<folder or hub id>` or any string that LangChain knows.
         retriever: a retriever, `almanac`, the folder of a built index, `wikipedia`, `tavily` or `google`.
+        thresholds: a file that `knowwhen calibrate` wrote for this model, estimator and prompts.
         prompts: the user's own, by name: the keys of `PROMPTS`.
         max_concurrency: model requests in flight at once, over the whole tree and all questions.
         settings: fields of `SelfDCSettings`.
 
     Raises:
         CapabilityError: `confidence="probability"` and the model reports no log-probabilities.
-        SettingsError: a setting or prompt is out of its range.
+        SettingsError: a setting or prompt is out of its range, or `thresholds` belong to another model,
+            confidence or prompts.
         ModelError: the model cannot be had.
         RetrievalError: the index cannot be had.
     """
-    defaults = with_defaults(SelfDCSettings, settings)()
     wording = with_prompts(PROMPTS, prompts)
+    chat = resolve_model(model)
+    given = with_thresholds(thresholds, "self_dc", chat, wording, settings)
+    defaults = with_defaults(SelfDCSettings, given)()
     door = Door(
-        resolve_model(model),
+        chat,
         resolve_retriever(retriever),
         needs=score_confidence.NEEDS[defaults.confidence],
         asked_by="self_dc's confidence='probability'",

@@ -43,6 +43,7 @@ from knowwhen.tools.resolve import RetrieverLike, resolve_retriever
 from knowwhen.uncertainty.embedding_gram import TextEncoder
 from knowwhen.uncertainty.judge import Judge
 from knowwhen.uncertainty.presets import choose_preset
+from knowwhen.uncertainty.thresholds import with_thresholds
 
 PROMPTS = {
     "make_tree": make_tree.PROMPT,
@@ -74,7 +75,7 @@ def taikc(
     reranker: str | Scorer | None = None,
     demonstrations: str | Path | Sequence[TreeDemonstration] | None = None,
     preset: str | None = None,
-    calibration: str | Path | None = None,
+    thresholds: str | Path | None = None,
     judge: Judge | None = None,
     encoder: TextEncoder | None = None,
     prompts: Mapping[str, str] | None = None,
@@ -92,7 +93,8 @@ def taikc(
         demonstrations: questions with their trees, or a file of them (`nodes/tree_demonstrations.py`); None
             for the package's own, which the pocket model goes without: it has learnt the form.
         preset: for `boundary="estimator"`: the name of a threshold found on another model; it warns.
-        calibration: for the same: a file with the threshold of this model and estimator.
+        thresholds: a file that `knowwhen calibrate` wrote for this model, estimator and prompts; they set
+            `boundary` to "estimator".
         judge: for an estimator that compares texts.
         encoder: for `embedding_gram`.
         prompts: the user's own, by name: the keys of `PROMPTS`.
@@ -101,19 +103,22 @@ def taikc(
 
     Raises:
         CapabilityError: the model does not report what the estimator of the boundary reads.
-        SettingsError: a setting or prompt is out of its range, or no threshold is known for the model.
+        SettingsError: a setting or prompt is out of its range, or no threshold is known for the model, or
+            `thresholds` belong to another model, estimator or prompts.
         ModelError: the model cannot be had.
         RetrievalError: the index or the reranker cannot be had.
     """
-    defaults = with_defaults(TAIKCSettings, settings)()
     wording = with_prompts(PROMPTS, prompts)
+    chat = resolve_model(model)
+    given = with_thresholds(thresholds, "taikc", chat, wording, settings)
+    defaults = with_defaults(TAIKCSettings, given)()
     found = resolve_retriever(retriever)
     if isinstance(reranker, str):
         found = reranked(found, reranker, depth=CANDIDATES)
     elif reranker is not None:
         found = RerankingRetriever(retriever=found, scorer=reranker, depth=CANDIDATES)
-    door = Door(resolve_model(model), found, asked_by="taikc", max_concurrency=max_concurrency)
-    gauge = Gauge(door, defaults, "taikc", judge, encoder, choose_preset(door.model, preset, calibration))
+    door = Door(chat, found, asked_by="taikc", max_concurrency=max_concurrency)
+    gauge = Gauge(door, defaults, "taikc", judge, encoder, choose_preset(door.model, preset))
     if defaults.knowledge == "both" and defaults.boundary == "estimator":
         gauge.estimator(defaults).require(door.model)
         gauge.threshold(defaults)

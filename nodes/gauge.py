@@ -26,7 +26,7 @@ class GaugeSettings(Settings):
     threshold: float | None = Field(
         default=None,
         allow_inf_nan=False,
-        description="Less sure, a question is looked up; None: that of the preset or calibration",
+        description="Less sure, a question is looked up; None: that of the preset or thresholds",
     )
 
 

@@ -37,7 +37,7 @@ class ReasoningSettings(ReadingSettings, GaugeSettings):
     threshold: float | None = Field(
         default=None,
         allow_inf_nan=False,
-        description="δ: less sure, a step is looked up; None: that of the preset or calibration",
+        description="δ: less sure, a step is looked up; None: that of the preset or thresholds",
     )
     hops: Hops = Field(
         default="many", description="many: reason step by step; one: one answer, looked up at most once"

@@ -22,8 +22,9 @@ from knowwhen.models.door import Door
 from knowwhen.models.errors import CapabilityError, SettingsError
 from knowwhen.models.evidence import Answer, HiddenStates, StatesAt
 from knowwhen.nodes.step_demonstrations import DEFAULT, as_text
-from knowwhen.uncertainty.presets import PRESETS, Preset
+from knowwhen.uncertainty.presets import PRESETS
 from knowwhen.uncertainty.resolve import NAMES, resolve_estimator
+from knowwhen.uncertainty.thresholds import OfEstimator, OfModel, Thresholds
 
 SAMPLED = frozenset({Capability.TEXT, Capability.SAMPLES})
 LOGPROBS = frozenset({Capability.TEXT, Capability.LOGPROBS})
@@ -225,7 +226,7 @@ def test_what_no_part_reads_is_not_asked_of_a_model(settings: dict[str, Any]) ->
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"threshold": None}, ["no threshold for estimator='consistency' on Thinker", "calibration=FILE"]),
+        ({"threshold": None}, ["no threshold for estimator='consistency' on Thinker", "thresholds=FILE"]),
         ({"threshold": float("nan")}, ["threshold=nan"]),
         ({"threshold": float("inf")}, ["threshold=inf"]),
         ({"estimator": "gramm"}, ["no estimator 'gramm'", "perplexity"]),
@@ -239,7 +240,7 @@ def test_what_no_part_reads_is_not_asked_of_a_model(settings: dict[str, Any]) ->
         ({"temperature": 0}, ["temperature=0"]),
         ({"delta": 1}, ["no setting 'delta'", "threshold"]),
         ({"preset": "pockett"}, ["no preset 'pockett'", "pocket"]),
-        ({"calibration": "/nowhere/x.json"}, ["/nowhere/x.json cannot be read"]),
+        ({"thresholds": "/nowhere/x.json"}, ["/nowhere/x.json cannot be read"]),
         ({"preset": "pocket", "threshold": None}, ["found on pocket", "not for consistency (k=5"]),
         ({"demonstrations": "/nowhere/x.jsonl"}, ["/nowhere/x.jsonl cannot be read"]),
         ({"prompts": {"thinks": ""}}, ["no prompt 'thinks'", "think"]),
@@ -375,13 +376,16 @@ def test_the_pocket_model_needs_no_threshold() -> None:
         assert seakr(retriever=Shelf()).name == "seakr"
 
 
-def test_a_calibration_file_is_read_once_when_the_graph_is_built(tmp_path: Path) -> None:
-    estimator = resolve_estimator("consistency", k=K)
-    file = tmp_path / "calibration.json"
-    Preset("Thinker", estimator.threshold(0.1), "here").save(file)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        graph = build(Thinker(LOOKED_UP), threshold=None, calibration=file)
+def test_a_thresholds_file_is_read_once_when_the_graph_is_built(tmp_path: Path) -> None:
+    file = tmp_path / "thresholds.json"
+    Thresholds(
+        method="seakr",
+        thresholds={"threshold": 0.1},
+        settings={"estimator": "consistency", "samples": K},
+        estimator=OfEstimator(name="consistency", kind="confidence", settings={"k": K}),
+        model=OfModel(name="Thinker"),
+    ).save(file)
+    graph = build(Thinker(LOOKED_UP), threshold=None, thresholds=file)
     file.unlink()
     assert graph.invoke({"question": Q})["cost"]["retrievals"] == 0
 

@@ -5,11 +5,9 @@ below the -6 that was found on Llama-2-7b-chat. So a preset chosen for another m
 guessed.
 """
 
-import json
 import math
 import warnings
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -41,10 +39,6 @@ class Preset:
             return is_pocket(model)
         return self.model.casefold() in describe(model).casefold()
 
-    def save(self, file: Path) -> None:
-        """Write it as a calibration file, which `read_calibration` reads."""
-        file.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
-
 
 POCKET = "pocket"
 _GRAM: dict[str, Setting] = {"k": 20, "alpha": 1e-3, "site": "mlp"}
@@ -63,54 +57,21 @@ PRESETS: dict[str, Preset] = {
 }
 
 
-def read_calibration(file: str | Path) -> Preset:
-    """The preset in a calibration file.
-
-    Raises:
-        SettingsError: the file cannot be read, or holds something else.
-    """
-    try:
-        content: dict[str, Any] = json.loads(Path(file).read_text(encoding="utf-8"))
-        told = content["threshold"]
-        model, value, kind = str(content["model"]), told["value"], told["kind"]
-        if kind not in ("confidence", "uncertainty"):
-            raise ValueError(f"{kind!r} is no kind of score")
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise ValueError(f"the value {value!r} is no number that a score can meet")
-        if not model:
-            raise ValueError("its model has no name")
-        threshold = Threshold(float(value), kind, str(told["estimator"]), dict(told["settings"]))
-        return Preset(model, threshold, str(content.get("source", file)))
-    except OSError as error:
-        raise SettingsError(
-            f"the calibration file {file} cannot be read: {error.strerror or error}"
-        ) from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        reason = f"no {error}" if isinstance(error, KeyError) else error
-        raise SettingsError(f"{file} is no calibration file: {reason}; write one with Preset.save") from None
-
-
-def choose_preset(
-    model: BaseChatModel, name: str | None = None, calibration: str | Path | None = None
-) -> Preset | None:
-    """The preset that a user chose, by a file or by its name; None: none was chosen.
+def choose_preset(model: BaseChatModel, name: str | None = None) -> Preset | None:
+    """The preset that a user chose by its name; None: none was chosen.
 
     Args:
         model: what it is to be used with; a preset of another model warns.
         name: one of `PRESETS`.
-        calibration: a calibration file, before a name.
 
     Raises:
-        SettingsError: there is no such preset, or the file holds none.
+        SettingsError: there is no such preset.
     """
-    if calibration is not None:
-        chosen = read_calibration(calibration)
-    elif name is None:
+    if name is None:
         return None
-    elif name in PRESETS:
-        chosen = PRESETS[name]
-    else:
+    if name not in PRESETS:
         raise SettingsError(f"there is no preset {name!r}; choose from {', '.join(PRESETS)}")
+    chosen = PRESETS[name]
     if not chosen.fits(model):
         warnings.warn(
             f"the threshold {chosen.threshold.value:g} was found on {chosen.model}, not on "
@@ -147,7 +108,7 @@ def choose_threshold(
         found = preset.threshold
         if not _same(found, estimator):
             raise SettingsError(
-                f"the preset or calibration found on {preset.model} holds a threshold for {found.estimator} "
+                f"the preset found on {preset.model} holds a threshold for {found.estimator} "
                 f"({_told(found.settings)}), not for {estimator.name} ({_told(estimator.settings)}); "
                 "pass threshold=…"
             )
@@ -157,7 +118,7 @@ def choose_threshold(
             return known.threshold
     raise SettingsError(
         f"{asked_by} has no threshold for estimator={estimator.name!r} on {describe(model)}; pass "
-        "threshold=…, or calibration=FILE, as one found on another model or estimator does not carry over"
+        "threshold=…, or thresholds=FILE, as one found on another model or estimator does not carry over"
     )
 
 

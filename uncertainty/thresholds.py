@@ -155,4 +155,7 @@ def with_thresholds(
                 f"the thresholds {file} were found with {name}={value!r}, not {settings[name]!r}; "
                 f"leave {name} out or calibrate anew"
             )
-    return found.settings | found.thresholds | dict(settings)
+    given = {
+        name: value for name, value in settings.items() if value is not None or name not in found.thresholds
+    }
+    return found.settings | found.thresholds | given

@@ -1,5 +1,6 @@
 """`knowwhen ask`: one question, its tree as it grows, its answer and its cost."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,6 +24,10 @@ def ask(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method, repeatable."),
     ] = None,
+    thresholds: Annotated[
+        Path | None,
+        typer.Option(help="A file of knowwhen calibrate, for this model.", show_default="none"),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the whole output as one JSON object.")
     ] = False,
@@ -39,7 +44,10 @@ def ask(
 
     if not question.strip():
         raise SettingsError("the question is empty; write it in quotes behind `knowwhen ask`")
-    built = build_method(method, model, corpus, read_settings(settings or ()))
+    given = read_settings(settings or ())
+    if thresholds is not None:
+        given["thresholds"] = thresholds
+    built = build_method(method, model, corpus, given)
     with stopping_at_once():
         if as_json:
             _print_json(built, question, stream)
