@@ -31,7 +31,7 @@ def f1(prediction: str, golds: Sequence[str]) -> float:
 
 
 def contains(prediction: str, golds: Sequence[str]) -> float:
-    """1 if the words of a gold answer stand in the prediction one after the other (DPR's `has_answer`).
+    """1 if the words of a gold answer stand in the prediction one after the other (the papers' accuracy).
 
     Whole words: "unknown" does not contain "no".
     """

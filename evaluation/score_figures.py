@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from knowwhen.evaluation.intervals import Figure
-from knowwhen.evaluation.resampling import draws, with_interval
+from knowwhen.evaluation.resampling import MANY, draws, with_interval
 from knowwhen.models.errors import SettingsError
 from knowwhen.uncertainty.score import Kind
 
@@ -128,11 +128,11 @@ def auroc(sureness: Floats, right: NDArray[np.bool_], seed: int = 0) -> Figure |
     if right.all() or not right.any():
         return None
     value = float(roc_auc_score(right, sureness))
-    distinct = np.unique(sureness)
-    of_right, of_wrong = (
-        np.bincount(np.searchsorted(distinct, sureness[mask]), minlength=len(distinct))
-        for mask in (right, ~right)
-    )
+    distinct, places = np.unique(sureness, return_inverse=True)
+    if len(distinct) > MANY:  # for the interval neighbours count as ties
+        places = places * MANY // len(distinct)
+    size = int(places.max()) + 1
+    of_right, of_wrong = (np.bincount(places[mask], minlength=size) for mask in (right, ~right))
     rng = np.random.default_rng(seed)
     resampled = [
         (drawn * (np.cumsum(others, axis=1) - others / 2)).sum(axis=1)

@@ -63,3 +63,17 @@ def test_small_batches_draw_as_many_resamples(monkeypatch: pytest.MonkeyPatch) -
     assert [len(each) for each in drawn] == [333] * 6 + [2]
     assert {float(row.sum()) for each in drawn for row in each} == {50.0}
     assert mean_of(values) == whole
+
+
+def test_many_different_values_have_the_same_interval_without_drawing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    values = RNG.exponential(3.0, 400)
+    drawn = mean_of(values)
+    monkeypatch.setattr(resampling, "MANY", 399)
+    found = mean_of(values)
+    assert found != drawn
+    assert found.low is not None and found.high is not None
+    assert drawn.low is not None and drawn.high is not None
+    width = drawn.high - drawn.low
+    assert [found.low, found.high] == pytest.approx([drawn.low, drawn.high], abs=0.08 * width)

@@ -131,6 +131,22 @@ def test_the_interval_of_auroc_is_that_of_a_plain_bootstrap() -> None:
     assert [found.low, found.high] == pytest.approx(np.quantile(plain, [0.025, 0.975]), abs=0.015)
 
 
+def test_the_interval_of_auroc_needs_no_more_than_so_many_different_scores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(4)
+    right = rng.random(1000) < 0.5
+    values = rng.normal(right * 0.7, 1)
+    whole = auroc(values, right)
+    monkeypatch.setattr(module, "MANY", 100)
+    found = auroc(values, right)
+    assert found is not None and found.low is not None and found.high is not None
+    assert whole is not None and whole.low is not None and whole.high is not None
+    assert found != whole
+    assert found.value == whole.value
+    assert [found.low, found.high] == pytest.approx([whole.low, whole.high], abs=0.005)
+
+
 @settings(deadline=None)
 @given(scored)
 def test_aurc_is_the_mean_over_all_orders_of_ties(pairs: list[tuple[float, bool]]) -> None:
