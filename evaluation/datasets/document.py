@@ -17,6 +17,10 @@ LISTS = ("data", "Data")
 """Where SQuAD and TriviaQA keep their records."""
 PIECE = 2**20
 """Characters read at once; more only while one record is longer."""
+LONGEST = 2**26
+"""Characters of a record that is no JSON so far: more of a damaged file is not read in search of its end."""
+NUMBER_END = 3
+"""Characters behind which a number that is cut off may be taken for a whole one: `1` of `1e+5`."""
 NO_SPACE = re.compile(r"[^ \t\n\r]")
 
 
@@ -83,10 +87,12 @@ class _Values:
             try:
                 value, end = self._decoder.raw_decode(self._piece, self._at)
             except json.JSONDecodeError:
-                if not self._more():
+                if len(self._piece) - self._at > LONGEST or not self._more():
                     raise
-            else:
-                self._at = end
+                continue
+            length = end - self._at
+            if end + NUMBER_END <= len(self._piece) or not self._more():
+                self._at += length
                 return value
 
     def _more(self) -> bool:

@@ -11,11 +11,12 @@ from knowwhen.evaluation.datasets.skipped import Complain
 def read_lines(file: BinaryIO, name: str, complain: Complain) -> Iterator[Located]:
     """The record of each line that is not blank."""
     for number, line in enumerate(file, start=1):
-        if not line.strip():
-            continue
         where = f"{name}:{number}"
         try:
-            record = json.loads(line.decode("utf-8-sig"))
+            text = line.decode("utf-8-sig")
+            if not text.strip():
+                continue
+            record = json.loads(text)
         except (ValueError, RecursionError) as error:
             complain(where, f"this is no JSON in UTF-8 ({error})")
             continue
