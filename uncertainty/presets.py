@@ -43,7 +43,7 @@ class Preset:
 POCKET = "pocket"
 _GRAM: dict[str, Setting] = {"k": 20, "alpha": 1e-3, "site": "mlp"}
 PRESETS: dict[str, Preset] = {
-    POCKET: Preset(POCKET, Threshold(-5.98, "uncertainty", "gram", _GRAM), "the almanac's calibration split"),
+    POCKET: Preset(POCKET, Threshold(-5.92, "uncertainty", "gram", _GRAM), "the almanac's calibration split"),
     "pocket-probability": Preset(
         POCKET,
         Threshold(0.84, "confidence", "probability", {}),
