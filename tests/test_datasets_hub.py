@@ -73,7 +73,7 @@ def test_files_are_read_by_the_library_too(own_folder: Path) -> None:
 
 def test_a_bad_row_is_named_and_may_be_left_out(own_folder: Path) -> None:
     datasets.Dataset.from_list([ROWS[0], {**ROWS[1], "answer": ""}, ROWS[2]]).save_to_disk("saved")
-    with pytest.raises(KnowwhenError, match="^hf:saved, row 2: it has no answer; mend the record$"):
+    with pytest.raises(KnowwhenError, match=r"^hf:saved, row 2: it has no answer; mend the record$"):
         read("hf:saved")
     skipped = Skipped()
     assert read("hf:saved", skipped=skipped) == ["q0", "q2"]
@@ -81,7 +81,7 @@ def test_a_bad_row_is_named_and_may_be_left_out(own_folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["hf:nobody/nothing:test", "hf:nobody/nothing/config", "hf:", "hf:///", "hf:../..:x", "hf:a b/c"]
+    "name", ["hf:nobody/nothing:test", "hf:nobody/nothing/config", "hf:../..:x", "hf:a b/c"]
 )
 def test_what_cannot_be_loaded_is_one_line(own_folder: Path, name: str) -> None:
     with pytest.raises(KnowwhenError, match=f"^{name} cannot be loaded: .*; give hf:owner/name") as refused:
@@ -89,10 +89,16 @@ def test_what_cannot_be_loaded_is_one_line(own_folder: Path, name: str) -> None:
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize("name", ["hf:", "hf:///", "hf::test"])
+def test_a_name_that_names_nothing_is_refused(name: str) -> None:
+    with pytest.raises(SettingsError, match=f"^{name} names no dataset; give hf:owner/name"):
+        read_dataset(name)
+
+
 def test_a_file_that_breaks_off_is_one_line(own_folder: Path) -> None:
     line = json.dumps({"id": "1", "question": "Who?", "golden_answers": ["Bo"]})
     (own_folder / "d.jsonl").write_text(f"{line}\n{line[:20]}")
-    with pytest.raises(KnowwhenError, match="^hf:d.jsonl cannot be (read behind row|loaded)") as refused:
+    with pytest.raises(KnowwhenError, match=r"^hf:d.jsonl cannot be (read behind row|loaded)") as refused:
         read("hf:d.jsonl")
     assert "\n" not in str(refused.value)
 

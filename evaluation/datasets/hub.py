@@ -27,6 +27,8 @@ def hub_rows(dataset: str) -> Iterator[Located]:
         KnowwhenError: `datasets` is not installed, or the dataset cannot be loaded.
     """
     name, _, split = dataset.removeprefix(PREFIX).partition(":")
+    if not name.strip("/"):
+        raise SettingsError(f"{dataset} names no dataset; give hf:owner/name[/config][:split]")
     return _located(_loaded(name, split, dataset), dataset)
 
 
