@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ttest_rel
 
+from knowwhen.evaluation import permutation
 from knowwhen.evaluation.permutation import holm, paired_p
 from knowwhen.models.errors import SettingsError
 
@@ -53,6 +54,20 @@ def test_many_questions_are_tested_by_random_permutations() -> None:
     assert found == pytest.approx(ttest_rel(one, other).pvalue, abs=0.02)  # of many, nearly the same
     assert paired_p(one, other) == found
     assert paired_p(one + 1, one) == pytest.approx(2 / 10_000)
+
+
+@pytest.mark.parametrize("gain", [0.0, 0.03, 0.05])
+def test_very_many_questions_have_the_p_that_permutations_would_give(
+    monkeypatch: pytest.MonkeyPatch, gain: float
+) -> None:
+    rng = np.random.default_rng(1)
+    one = rng.random(400)
+    other = one + rng.normal(gain, 0.3, 400)
+    by_permutations = paired_p(one, other)
+    monkeypatch.setattr(permutation, "MANY", 399)
+    found = paired_p(one, other)
+    assert found != by_permutations
+    assert found == pytest.approx(by_permutations, abs=0.015)
 
 
 def test_equal_questions_change_nothing() -> None:
