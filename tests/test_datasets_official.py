@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from knowwhen.evaluation.datasets import KINDS, GoldQuestion, Skipped, read_dataset
+from knowwhen.evaluation.datasets import KINDS, GoldQuestion, Skipped, kind_of, read_dataset
 from knowwhen.evaluation.datasets.form import Paragraph
 from knowwhen.evaluation.datasets.forms import FORMS, form_called, form_of
+from knowwhen.evaluation.official_metrics import iirc_exact_match, squad2_f1
 from knowwhen.models.errors import KnowwhenError, SettingsError
 
 HOTPOTQA = {
@@ -306,11 +307,13 @@ def test_bamboogle_with_one_answer_or_several_and_with_an_id_or_none(tmp_path: P
 def test_iirc_has_four_types_of_answer(tmp_path: Path) -> None:
     questions = read(tmp_path, json.dumps([IIRC]))
     assert brief(questions) == [
-        ("q_0", ("Ann, Bo",)),
+        ("q_0", ("Ann; Bo",)),
         ("q_1", ("53", "53 years")),
         ("q_2", ("yes",)),
         ("q_3", ("none",)),
     ]
+    assert iirc_exact_match("Bo and Ann", questions[0].golden_answers) == 1.0
+    assert iirc_exact_match("Ann", questions[0].golden_answers) == 0.0
     assert [each.metadata["kind"] for each in questions] == ["span", "value", "binary", "none"]
     assert [each.metadata["answerable"] for each in questions] == [True, True, True, False]
     assert questions[0].metadata["hops"] == 2
@@ -346,6 +349,7 @@ def test_squad_with_and_without_answers(tmp_path: Path, indent: int | None) -> N
     for document in ({"version": "v2.0", "data": [SQUAD]}, {"data": [SQUAD], "version": "v2.0"}):
         won, lost = read(tmp_path, json.dumps(document, indent=indent))
         assert brief([won, lost]) == [("56be", ("Denver",)), ("56bf", ("",))]
+        assert squad2_f1("", lost.golden_answers) == 1.0
         assert (won.metadata["answerable"], lost.metadata["answerable"]) == (True, False)
         assert won.metadata["supporting"] == hashed(("Super Bowl", "Denver won."))
 
@@ -476,6 +480,18 @@ def test_a_kind_that_is_given_is_taken_without_a_look_at_the_record(tmp_path: Pa
     assert brief(read(tmp_path, json.dumps(record), kind="nq")) == [("nq-1", ("Ann", "Bo"))]
     with pytest.raises(SettingsError, match="no kind of dataset is called 'NQ'; give one of flashrag, "):
         read_dataset(tmp_path / "file", kind="NQ")
+
+
+def test_the_kind_of_a_dataset_can_be_asked(tmp_path: Path) -> None:
+    for kind, record in RECORDS.items():
+        for content in (json.dumps(record), json.dumps(["x", {"y": 1}, record])):
+            (tmp_path / "file").write_text(content)
+            assert kind_of(tmp_path / "file") == kind
+    (tmp_path / "file").write_text('{"prompt": "Who?"}')
+    assert kind_of(tmp_path / "file") is None
+    assert kind_of("almanac:test") == "flashrag"
+    with pytest.raises(SettingsError, match="no dataset is called"):
+        kind_of(tmp_path / "nowhere")
 
 
 def test_strategyqas_paragraphs_are_no_questions(tmp_path: Path) -> None:

@@ -4,7 +4,16 @@ from knowwhen.evaluation.datasets.almanac import ALMANACS, almanac_questions
 from knowwhen.evaluation.datasets.draw import drawn
 from knowwhen.evaluation.datasets.forms import KINDS
 from knowwhen.evaluation.datasets.gold import GoldQuestion
-from knowwhen.evaluation.datasets.reading import read_dataset
+from knowwhen.evaluation.datasets.reading import kind_of, read_dataset
 from knowwhen.evaluation.datasets.skipped import Skipped
 
-__all__ = ["ALMANACS", "KINDS", "GoldQuestion", "Skipped", "almanac_questions", "drawn", "read_dataset"]
+__all__ = [
+    "ALMANACS",
+    "KINDS",
+    "GoldQuestion",
+    "Skipped",
+    "almanac_questions",
+    "drawn",
+    "kind_of",
+    "read_dataset",
+]

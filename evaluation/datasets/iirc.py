@@ -1,7 +1,7 @@
 """IIRC (Ferguson et al. 2020): a JSON list of passages with questions that they do not answer alone.
 
 An answer is one or more spans, a value with a unit, yes or no (binary), or none. Its scorer, DROP's, compares
-the bags of spans; here they stand in one text, a comma between them, whose bag of words is the same.
+bags of spans; here they stand in one text, as `iirc_f1` divides it.
 """
 
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from typing import Any
 from knowwhen.evaluation.datasets.fields import different, identity, is_text, listed, objects, text
 from knowwhen.evaluation.datasets.form import BadRecord, Form, Paragraph, Record, known, supporting
 from knowwhen.evaluation.datasets.gold import GoldQuestion
+from knowwhen.evaluation.official_metrics import SPAN_SEPARATOR
 
 NO_ANSWER = "none"
 
@@ -43,7 +44,7 @@ def _question(record: Record, number: str) -> GoldQuestion:
 def _golds(answer: dict[str, Any]) -> tuple[str, ...]:
     match answer.get("type"):
         case "span":
-            return (", ".join(text(span, "text").strip() for span in _spans(answer)),)
+            return (SPAN_SEPARATOR.join(text(span, "text").strip() for span in _spans(answer)),)
         case "value":
             value, unit = str(answer.get("answer_value", "")).strip(), answer.get("answer_unit")
             if not value:

@@ -10,6 +10,7 @@ from typing import BinaryIO, cast
 from knowwhen.almanac.world import default_world
 from knowwhen.evaluation.datasets.almanac import ALMANACS, almanac_questions
 from knowwhen.evaluation.datasets.fields import is_text
+from knowwhen.evaluation.datasets.flashrag import FLASHRAG
 from knowwhen.evaluation.datasets.form import BadRecord, Form, Record
 from knowwhen.evaluation.datasets.forms import KINDS, form_called, form_of
 from knowwhen.evaluation.datasets.gold import GoldQuestion
@@ -45,14 +46,33 @@ def read_dataset(
         return almanac_questions(default_world(), split)
     form = form_called(kind) if kind else None
     complain = skipped.add if skipped else refuse
+    return _questions(_rows(dataset, complain), form, str(dataset), complain)
+
+
+def kind_of(dataset: str | Path) -> str | None:
+    """The kind that a dataset is recognised as, by its first record of any kind; None: it has none.
+
+    The almanac's is `flashrag`, in which its files are written.
+
+    Raises:
+        SettingsError: there is no such dataset.
+        KnowwhenError: it cannot be read.
+    """
+    if dataset in ALMANACS:
+        return FLASHRAG.kind
+    forms = (form_of(located.record) for located in _rows(dataset, Skipped().add))
+    return next((form.kind for form in forms if form), None)
+
+
+def _rows(dataset: str | Path, complain: Complain) -> Iterator[Located]:
     if str(dataset).startswith(PREFIX):
-        return _questions(hub_rows(str(dataset)), form, str(dataset), complain)
+        return hub_rows(str(dataset))
     if not Path(dataset).is_file():
         raise SettingsError(
             f"no dataset is called {str(dataset)!r}; give a file, hf:owner/name:split, or one of "
             + ", ".join(map(str, ALMANACS))
         )
-    return _questions(_of_file(Path(dataset), complain), form, str(dataset), complain)
+    return _of_file(Path(dataset), complain)
 
 
 def _of_file(path: Path, complain: Complain) -> Iterator[Located]:
