@@ -126,7 +126,8 @@ def calibrate_records(
         raise KnowwhenError("there is no record to calibrate on")
     if estimator is None:
         recorded = list(records[0].closed_book.scores)
-        estimator = recorded[0] if len(recorded) == 1 else gate.estimator
+        usual = (gate.estimator, gate.estimator.partition(":")[0])
+        estimator = recorded[0] if len(recorded) == 1 else next((n for n in usual if n in recorded), usual[0])
     gauge = Gauge(estimator, kind_of(estimator, kind))
     replay = gate.replay(records, gauge, METRICS[metric])
     found = search(replay, budget, by_two_stages if two_stages else best, folds, seed)

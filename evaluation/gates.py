@@ -33,7 +33,7 @@ class Gated:
 GATES: Mapping[str, Gated] = {
     "self_dc": Gated(replay_self_dc, "probability", lambda name: {"confidence": name}),
     "keqa": Gated(replay_keqa, "consistency", lambda name: {}),
-    "seakr": Gated(replay_gate, "gram", lambda name: {"estimator": name}),
+    "seakr": Gated(replay_gate, "gram:seakr", lambda name: {"estimator": name}),
     "taikc": Gated(replay_gate, "probability", lambda name: {"estimator": name, "boundary": "estimator"}),
 }
 

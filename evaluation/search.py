@@ -141,9 +141,9 @@ def search(replay: Replay, budget: Budget, choose: Choose = best, folds: int = F
             float(replay.gated.tokens[:, column].mean()),
         ),
         expected=Expected(
-            quality=for_new(held_out.quality, seed),
-            retrievals=for_new(held_out.retrievals, seed),
-            tokens=for_new(held_out.tokens, seed),
+            quality=within(for_new(held_out.quality, seed), 1.0),
+            retrievals=within(for_new(held_out.retrievals, seed), np.inf),
+            tokens=within(for_new(held_out.tokens, seed), np.inf),
         ),
         gain=_gain(held_out, replay, seed),
         by_fold=[replay.candidates[each] for each in chosen],
@@ -162,6 +162,13 @@ def for_new(values: Array, seed: int) -> Figure:
     rng = np.random.default_rng(seed)
     one, other = (np.concatenate([drawn @ distinct for drawn in draws(counts, rng)]) for _ in range(2))
     return with_interval(mean, mean + (one - other) / len(values))
+
+
+def within(figure: Figure, most: float) -> Figure:
+    """A figure whose interval ends at 0 and at the most that there can be."""
+    if figure.low is None or figure.high is None:
+        return figure
+    return figure.model_copy(update={"low": max(0.0, figure.low), "high": min(most, figure.high)})
 
 
 def _gain(held_out: Outcomes, replay: Replay, seed: int) -> Gain:

@@ -1,13 +1,18 @@
 """`knowwhen calibrate`: a gate's thresholds for the user's own model."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
+
+from knowwhen.commands.progress import questions_done
+from knowwhen.commands.turn_table import show_failures
 
 if TYPE_CHECKING:
     from knowwhen.evaluation.calibrate import Calibration
     from knowwhen.evaluation.intervals import Figure
+    from knowwhen.evaluation.recording import Recording
+    from knowwhen.uncertainty.score import Kind
 
 app = typer.Typer(invoke_without_command=True)
 
@@ -39,6 +44,18 @@ def calibrate(
         float, typer.Option(min=0, help="Quality that a retrieval must bring: 0.05 is five points.")
     ] = 0.0,
     token_price: Annotated[float, typer.Option(min=0, help="Quality that 1,000 tokens must bring.")] = 0.0,
+    dataset: Annotated[
+        str | None,
+        typer.Option(help="Questions with answers to ask the model: a file, almanac:calibration, …"),
+    ] = None,
+    corpus: Annotated[
+        str, typer.Option(help="What to retrieve from: an index folder, almanac, wikipedia, tavily, google.")
+    ] = "almanac",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method, repeatable."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=2, help="How many questions, drawn at random.")] = 500,
     metric: Annotated[str, typer.Option(help="Of the answers: exact_match, f1, contains, …")] = "f1",
     two_stages: Annotated[
         bool, typer.Option("--two-stages", help="Self-DC: α at β = 0.1 first, then β, as the paper does.")
@@ -69,26 +86,78 @@ def calibrate(
         return
     if kind not in (None, "confidence", "uncertainty"):
         raise SettingsError(f"--kind is confidence or uncertainty, not {kind!r}")
+    if (records is None) == (dataset is None):
+        raise SettingsError("give either --dataset to ask a model, or --records of answers that are there")
+    if out is None and dataset is not None:
+        raise SettingsError("--dataset needs --out: what the model says is kept beside it")
+    if out is not None and records is not None and model is None:
+        raise SettingsError("thresholds belong to a model; name that of the records with --model")
     budget = Budget(max_retrievals=max_retrievals, retrieval_price=retrieval_price, token_price=token_price)
-    if records is None:
-        raise SettingsError("give --records")
+    recording = None
+    if dataset is not None and out is not None:
+        recording = _record(dataset, method, out, model or "pocket", corpus, estimator, settings, limit, seed)
+        estimator = recording.recorder.estimator
     found = calibrate_records(
-        list(read_records(records)),
+        recording.records if recording else list(read_records(cast(Path, records))),
         method,
         budget,
         estimator=estimator,
-        kind=kind,  # type: ignore[arg-type]
+        kind=cast("Kind | None", kind),
         metric=metric,
         two_stages=two_stages,
         folds=folds,
         seed=seed,
     )
     if out is not None:
-        if model is None:
-            raise SettingsError("thresholds belong to a model; name the records' with --model")
-        found.thresholds(OfModel(name=model), dataset=records.name).save(out)
+        if recording:
+            recorder = recording.recorder
+            content = found.thresholds(
+                recording.model,
+                recording.prompts,
+                str(dataset),
+                recorder.settings,
+                recorder.estimator_settings,
+            )
+        else:
+            content = found.thresholds(OfModel(name=str(model)), dataset=cast(Path, records).name)
+        content.save(out)
         _write_curve(found, out)
     _print(found, as_json)
+
+
+def _record(
+    dataset: str,
+    method: str,
+    out: Path,
+    model: str,
+    corpus: str,
+    estimator: str | None,
+    settings: list[str] | None,
+    limit: int,
+    seed: int,
+) -> "Recording":
+    """Ask the model, and say on stderr what was left out."""
+    from knowwhen.evaluation.recording import record_dataset
+    from knowwhen.interrupt import stopping_at_once
+    from knowwhen.settings_text import read_settings
+
+    with stopping_at_once(), questions_done("recording") as report:
+        recording = record_dataset(
+            dataset,
+            method,
+            out.with_suffix(".records"),
+            model=model,
+            corpus=corpus,
+            estimator=estimator,
+            settings=read_settings(settings or ()),
+            limit=limit,
+            seed=seed,
+            report=report,
+        )
+    if recording.left_out:
+        typer.echo(f"{recording.left_out:,} questions take more than one fact and are left out", err=True)
+    show_failures(len(recording.failures), recording.failures[0] if recording.failures else "")
+    return recording
 
 
 @app.command()

@@ -1,0 +1,1 @@
+"""What each method's gate must know of a question, asked of a model once."""
