@@ -406,7 +406,7 @@ def test_an_error_is_one_line_and_nothing_is_left_behind(
     said: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("bad.jsonl").write_text("{}\n")
+    Path("bad.jsonl").write_text('{"question": "Q?", "golden_answers": ["A"]}\n')
     ended, out, error = run(monkeypatch, capsys, "evaluate", "boundary", *given, "--out", "made/r")
     assert (ended, out) == (status, "")
     assert error.startswith(said)
