@@ -134,7 +134,7 @@ def test_bad_lines_are_counted_and_the_first_are_kept(tmp_path: Path) -> None:
     assert len(skipped.first) == 5
     assert skipped.first[0].startswith(f"{file}:2: this is no JSON in UTF-8")
     assert skipped.first[1] == f"{file}:3: its id is neither text nor a number"
-    assert str(skipped) == f"20 bad records left out, the first: {skipped.first[0]}"
+    assert str(skipped) == f"bad records left out: 20; the first: {skipped.first[0]}"
 
 
 def test_an_id_that_was_there_before_is_a_bad_record(tmp_path: Path) -> None:

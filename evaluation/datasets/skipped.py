@@ -31,7 +31,7 @@ class Skipped:
 
     def __str__(self) -> str:
         """One line to show; empty if nothing was left out."""
-        return f"{self.count:,} bad records left out, the first: {self.first[0]}" if self.count else ""
+        return f"bad records left out: {self.count:,}; the first: {self.first[0]}" if self.count else ""
 
 
 def refuse(where: str, reason: str) -> None:
