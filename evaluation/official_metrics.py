@@ -31,7 +31,7 @@ def squad2_f1(prediction: str, golds: Sequence[str]) -> float:
 
     def of(gold: str) -> float:
         mine, theirs = normalise(prediction), normalise(gold)
-        return _f1(mine, theirs) if mine and theirs else float(mine == theirs)
+        return _f1(mine, theirs) if mine or theirs else 1.0
 
     return max(map(of, golds), default=0.0)
 

@@ -30,10 +30,13 @@ def test_nobody_is_asked_about_an_empty_answer() -> None:
         assert (found.value, found.read, found.cost) == (0, True, NO_COST)
 
 
-def test_another_prompt_is_asked_and_a_real_model_answers() -> None:
+def test_another_prompt_is_asked() -> None:
     model = ScriptedChat(["yes"])
     assert JudgeAccuracy(Door(model), "{question}|{right}|{given}")("Q", "g", ["r"]).value == 1
     assert model.prompts == ["Q|r|g"]
+
+
+def test_a_real_model_answers() -> None:
     verdict = JudgeAccuracy(Door(resolve_model("pocket")))("Who founded Nokel Group?", "Velo", ["Velo"])
     assert verdict.value in (0, 1)
     assert verdict.cost["output_tokens"] > 0

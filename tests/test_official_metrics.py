@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 import regex
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowwhen.evaluation.datasets.forms import KINDS
@@ -87,6 +87,7 @@ CASES = {
         ("blue and red", ["red; blue"], (1, 1)),
         ("red", ["red; blue"], (0, 0.5)),
         ("red, blue, green", ["red; blue"], (0, 0.67)),
+        ("red, blue, red", ["red; blue"], (0, 0.67)),
         ("blue car, green", ["red; blue"], (0, 0.33)),
         ("Ulm; May 3, 1990", ["May 3, 1990; Ulm"], (1, 1)),
         ("none", ["none"], (1, 1)),
@@ -132,6 +133,7 @@ def test_squad_1_finds_nothing_in_common_between_texts_without_words() -> None:
         ("all the Beatles", "THE beatles", 1),
         ("a café", f"cafe{ACUTE}", 1),
         ("a cafe", "café", 0),
+        ("a café", "cafe", 0),
         ("rock-n-roll", "rock n roll", 0),
         ("rock-n-roll", "rock-n", 1),
         ("unknown", "no", 0),
@@ -149,6 +151,7 @@ def test_has_answer_compares_tokens_as_dpr(prediction: str, gold: str, expected:
 texts = st.text(st.sampled_from("aAé.,-_ 1½\u0301\u200b\t漢") | st.characters(), max_size=8)
 
 
+@settings(deadline=None)
 @given(texts, texts)
 def test_has_answer_has_the_tokens_of_dprs_pattern(prediction: str, gold: str) -> None:
     def tokens(text: str) -> list[str]:
@@ -178,6 +181,7 @@ def test_text_is_normalised_as_by_drop(text: str, normalised: str) -> None:
     assert normalise_drop(text) == normalised
 
 
+@settings(deadline=None)
 @given(texts, st.lists(texts, max_size=3))
 def test_all_metrics_are_shares_and_a_text_is_like_itself(prediction: str, golds: list[str]) -> None:
     for name, metric in METRICS.items():
