@@ -3,7 +3,8 @@
 import json
 import re
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from knowwhen.models.capability import describe
 from knowwhen.models.errors import SettingsError
 from knowwhen.models.fingerprint import fingerprint, weights_of
 from knowwhen.models.resolve import ModelLike, resolve_model
+from knowwhen.models.standing_in import ModelRecord
 from knowwhen.tools.corpus_fingerprint import passages_of
 from knowwhen.tools.resolve import RetrieverLike
 
@@ -44,6 +46,8 @@ class Arm:
     label: str
     method: Method
     origin: ArmOrigin
+    models: Mapping[str, ModelRecord] = field(default_factory=dict)
+    """What its models say of themselves, by the strings that named them; a recording keeps it."""
 
     def __post_init__(self) -> None:
         if not LABEL.fullmatch(self.label):
@@ -57,6 +61,7 @@ def arm(
     model: ModelLike = "",
     corpus: RetrieverLike = "",
     more: dict[str, Any] | None = None,
+    models: Mapping[str, ModelRecord] | None = None,
 ) -> Arm:
     """A graph with what is known of it, by which a run that goes on later knows that it is the same one.
 
@@ -68,6 +73,7 @@ def arm(
         model: who answers; empty: not told.
         corpus: where it looks things up.
         more: what it was built with besides its settings, in JSON.
+        models: what `standing_in.noting_models` has noted while it was built.
 
     Raises:
         SettingsError: the label cannot be a folder's name.
@@ -84,6 +90,7 @@ def arm(
             passages=passages_of(corpus),
             prompts=prompts_of(method.name),
         ),
+        models or {},
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Generic, TypeVar
+from typing import Any, BinaryIO, Generic, TypeVar
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
@@ -118,6 +118,23 @@ def begun(folder: Path, kind: JournalKind[R], origin: BaseModel) -> Iterator[Pat
         raise unwritable(folder, error) from None
 
 
+def origin_of(folder: Path, kind: JournalKind[R]) -> Any:
+    """What the journal in a folder was begun with, as JSON.
+
+    Raises:
+        KnowwhenError: there is none of this kind, or its first line is damaged.
+    """
+    path = folder / JOURNAL
+    try:
+        with path.open("rb") as file:
+            header = file.readline()
+    except OSError:
+        header = b""
+    if not header.startswith(kind.beginning):
+        raise KnowwhenError(f"{folder} holds no {kind.product}; give the folder of one")
+    return _origin(path, header, kind)
+
+
 def records(path: Path, kind: JournalKind[R]) -> Iterator[tuple[int, R]]:
     """Every record of a journal, in the order written, with the place of its line (bytes).
 
@@ -188,10 +205,20 @@ def _cut_half_a_line(file: BinaryIO) -> None:
     file.truncate(end)
 
 
-def _check_origin(path: Path, line: bytes, kind: JournalKind[R], origin: BaseModel) -> None:
+def _check_origin(path: Path, header: bytes, kind: JournalKind[R], origin: BaseModel) -> None:
+    begun = _origin(path, header, kind)
+    for name, value in origin.model_dump(mode="json").items():
+        if begun.get(name) != value:
+            raise SettingsError(
+                f"{path} was begun with {name} {begun.get(name)!r}, which is now {value!r}; go on with what "
+                "it was begun with, or begin anew in another folder"
+            )
+
+
+def _origin(path: Path, header: bytes, kind: JournalKind[R]) -> Any:
     try:
-        header = json.loads(line)
-        version, begun = header["version"], header["origin"]
+        told = json.loads(header)
+        version, origin = told["version"], told["origin"]
     except (ValueError, KeyError, TypeError):
         raise KnowwhenError(f"{path}:1 is damaged; begin anew in another folder") from None
     if version != kind.version:
@@ -199,12 +226,7 @@ def _check_origin(path: Path, line: bytes, kind: JournalKind[R], origin: BaseMod
             f"{path} is a journal of format {version}, this knowwhen writes format {kind.version}; begin "
             "anew in another folder or install the knowwhen that began it"
         )
-    for name, value in origin.model_dump(mode="json").items():
-        if begun.get(name) != value:
-            raise SettingsError(
-                f"{path} was begun with {name} {begun.get(name)!r}, which is now {value!r}; go on with what "
-                "it was begun with, or begin anew in another folder"
-            )
+    return origin
 
 
 def _append(path: Path, record: dict[str, object]) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from langchain_core.runnables.config import ContextThreadPoolExecutor
 from pydantic_core import to_jsonable_python
 
-from knowwhen.evaluation.arms import Arm, ArmOrigin
+from knowwhen.evaluation.arms import Arm
 from knowwhen.evaluation.asking import FAILURES
 from knowwhen.evaluation.datasets import GoldQuestion
 from knowwhen.evaluation.journal import JournalKind
@@ -19,8 +20,10 @@ from knowwhen.evaluation.long_journal import LongJournal, open_long_journal
 from knowwhen.evaluation.metric_names import USUAL
 from knowwhen.evaluation.outcome import Outcome
 from knowwhen.evaluation.question_set import QuestionSet
+from knowwhen.evaluation.run_origin import RunOrigin
 from knowwhen.evaluation.scoring import Scorer
 from knowwhen.evaluation.tally import Tally
+from knowwhen.evaluation.tapes import Deck, NoTapes, in_context, recorded_origin, recording, replaying
 from knowwhen.models.errors import CapabilityError, KnowwhenError, ModelError, RetrievalError, SettingsError
 
 AT_ONCE = 16  # questions under way, and model requests in flight
@@ -29,17 +32,6 @@ RUN = JournalKind(Outcome, "knowwhen run journal", "run")
 
 Watch = Callable[[Tally], None]
 """Told how far a run is, at its beginning and after each question."""
-
-
-class RunOrigin(ArmOrigin, frozen=True, extra="forbid"):
-    """What the outcomes of a run depend on."""
-
-    dataset: str
-    limit: int | None
-    seed: int
-    metrics: list[str]
-    judge: str
-    """The model that judges answers; empty: none."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +51,8 @@ def run(
     scorer: Scorer | None = None,
     at_once: int = AT_ONCE,
     retry_failed: bool = False,
+    record: Path | None = None,
+    replay: Path | None = None,
     watch: Watch = lambda tally: None,
 ) -> Ran:
     """Ask a method all questions that its journal lacks.
@@ -74,6 +68,8 @@ def run(
         scorer: how its answers are scored; None: exact match, F1 and containment.
         at_once: how many questions may be under way.
         retry_failed: ask the questions again that failed in an earlier run.
+        record: the folder that keeps every reply of models and retrievers, in `<label>` of it.
+        replay: such a folder: nothing is asked, and the same comes out.
         watch: told how far the run is, at the beginning and after each question.
 
     Raises:
@@ -92,16 +88,35 @@ def run(
         metrics=list(scorer.names),
         judge=scorer.judge_name,
     )
+    if replay is not None:
+        origin = _as_recorded(origin, replay / arm.label)
     tally = Tally(len(questions))
     folder = out / RUNS / arm.label
-    with open_long_journal(folder, RUN, origin) as journal:
+    with ExitStack() as open_:
+        journal = open_.enter_context(open_long_journal(folder, RUN, origin))
+        deck: Deck = NoTapes()
+        if record is not None:
+            models = {**arm.models, **scorer.models}
+            deck = open_.enter_context(recording(record / arm.label, origin, models, journal))
+        if replay is not None:
+            deck = open_.enter_context(replaying(replay / arm.label))
         missing = _missing(questions, journal, tally, retry_failed)
         watch(tally)
-        asking = _Asking(arm, missing, scorer, journal, tally, watch)
+        asking = _Asking(arm, missing, scorer, journal, deck, tally, watch)
         _finish(asking.all(at_once), at_once)
     if tally.asked and tally.failed == tally.total:
         raise KnowwhenError(f"all questions failed, the first was {tally.first_failure}; {AGAIN}")
     return Ran(arm.label, folder, tally)
+
+
+def _as_recorded(origin: RunOrigin, folder: Path) -> RunOrigin:
+    """The origin of a run whose replies are a recording's: weights and passages are those of then."""
+    recorded = recorded_origin(folder)
+    for name in ("model", "corpus", "judge"):
+        then, now = getattr(recorded, name), getattr(origin, name)
+        if then != now:
+            raise SettingsError(f"{folder} was recorded with {name} {then!r}, which is now {now!r}")
+    return origin.model_copy(update={"weights": recorded.weights, "passages": recorded.passages})
 
 
 AGAIN = "run again with --retry-failed to ask those that failed"
@@ -148,6 +163,7 @@ class _Asking:
         questions: Iterator[GoldQuestion],
         scorer: Scorer,
         journal: LongJournal[Outcome],
+        deck: Deck,
         tally: Tally,
         watch: Watch,
     ) -> None:
@@ -155,6 +171,7 @@ class _Asking:
         self.questions = questions
         self.scorer = scorer
         self.journal = journal
+        self.deck = deck
         self.tally = tally
         self.watch = watch
         self.failed_in_a_row = 0
@@ -187,12 +204,12 @@ class _Asking:
 
     async def _outcome(self, question: GoldQuestion) -> Outcome:
         began = time.perf_counter()
-        # A graph may raise anything, and its own errors are no reason to lose the other questions.
-        (answered,) = await asyncio.gather(self._answered(question), return_exceptions=True)
-        error = ""
-        if isinstance(answered, BaseException):
-            error, answered = _told(answered), (None, {})
-        output, metrics = answered
+        tape = self.deck.begin(question)
+        with in_context(tape):
+            # A graph may raise anything, and its own errors are no reason to lose the other questions.
+            (came,) = await asyncio.gather(self._answered(question), return_exceptions=True)
+        error = _told(came) if isinstance(came, BaseException) else ""
+        output, metrics = (None, {}) if isinstance(came, BaseException) else came
         return Outcome(
             question_id=question.id,
             question=question.question,
@@ -200,7 +217,7 @@ class _Asking:
             metadata=dict(question.metadata),
             output=output,
             metrics=metrics,
-            seconds=time.perf_counter() - began,
+            seconds=self.deck.end(question, tape, time.perf_counter() - began),
             error=error,
         )
 

@@ -10,6 +10,7 @@ from knowwhen.models.capability import describe
 from knowwhen.models.door import Door
 from knowwhen.models.errors import SettingsError
 from knowwhen.models.resolve import ModelLike, resolve_model
+from knowwhen.models.standing_in import ModelRecord, noting_models
 
 
 class Scorer:
@@ -33,11 +34,14 @@ class Scorer:
             raise SettingsError(f"there is no metric {unknown!r}; choose from {', '.join(METRICS)}")
         self._metrics = {name: METRICS[name] for name in dict.fromkeys((*USUAL, *metrics))}
         self.judge_name = ""
+        self.models: dict[str, ModelRecord] = {}
+        """What the judge says of itself, by the string that named it."""
         self._judge: JudgeAccuracy | None = None
         if judge is not None:
-            door = Door(
-                resolve_model(judge), asked_by="the judge of answers", max_concurrency=max_concurrency
-            )
+            with noting_models() as self.models:
+                door = Door(
+                    resolve_model(judge), asked_by="the judge of answers", max_concurrency=max_concurrency
+                )
             self._judge = JudgeAccuracy(door)
             self.judge_name = judge if isinstance(judge, str) else describe(judge)
 

@@ -5,6 +5,7 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
 from typing import Any, cast
 
 from langchain_core.documents import Document
@@ -26,7 +27,9 @@ from knowwhen.models.gathering import Prompt, gather, messages_of
 from knowwhen.models.reply import Reply, Retrieved, TokenLogprob, read_logprobs
 from knowwhen.models.retrying import patiently
 from knowwhen.models.sampling import Sampling, prepared
+from knowwhen.models.tape import EVIDENCE, REPLY, RETRIEVED, Call, taped
 
+COPIES = 64  # of the model that are kept, each told how to sample
 COUNT_FIELDS = ("k", "top_k", "top_k_results", "max_results")  # how retrievers name the number of passages
 
 
@@ -75,6 +78,8 @@ class Door:
         self._lock = threading.Lock()
         self._threads: ThreadPoolExecutor | None = None
         self._warned_of_usage = False
+        # A copy of the model for each way of sampling: LangChain describes every copy anew, which takes time.
+        self._prepared = lru_cache(COPIES)(partial(prepared, self.model))
 
     @property
     def threads(self) -> ThreadPoolExecutor:
@@ -128,7 +133,8 @@ class Door:
         sampling = Sampling(n, logprobs, top_logprobs, temperature, top_p, top_k, max_tokens, seed)
         wanted = [Capability.SAMPLES] * (n > 1) + [Capability.LOGPROBS] * logprobs
         require(self.model, wanted, self._asked_by)
-        return self._ask(prompt, sampling, stop)
+        call = Call("ask", (prompt,), sampling.given() | _stopping(stop))
+        return taped(call, REPLY, lambda: self._ask(prompt, sampling, stop))
 
     def sample(
         self,
@@ -183,20 +189,9 @@ class Door:
         if k and temperature <= 0:
             raise SettingsError(f"samples need a temperature above 0, not {temperature}")
         sampling = Sampling(max(k, 1), logprobs, top_logprobs, temperature, top_p, top_k, max_tokens, seed)
-        if hasattr(self.model, "sample"):
-            return self._sample_inside(prompts, k, greedy, states, sampling, stop)
-
-        if states is not None and isinstance(self.model, ChatWithStates):
-            self.model.check(states)
-
-        def ask(prompt: Prompt, sampling: Sampling) -> Reply:
-            return self._ask(prompt, sampling, stop)
-
-        evidence = gather(ask, prompts, greedy, k > 0, sampling, self.max_concurrency)
-        if states is None:
-            return evidence
-        conversations = [messages_of(prompt) for prompt in prompts]
-        return cast(ChatWithStates, self.model).with_states(conversations, evidence, states)
+        told = {"k": k, "greedy": greedy, "states": states, **sampling.given(), **_stopping(stop)}
+        call = Call("sample", tuple(prompts), told)
+        return taped(call, EVIDENCE, lambda: self._sample(prompts, k, greedy, states, sampling, stop))
 
     def retrieve(self, query: str, k: int) -> Retrieved:
         """The `k` best passages for `query`, or as many as there are.
@@ -209,17 +204,13 @@ class Door:
             raise SettingsError(f"{self._asked_by} looks things up and has no retriever; pass retriever=…")
         if k < 1:
             raise SettingsError(f"k must be at least 1 passage, not {k}")
-        retriever, keywords = _told_how_many(self.retriever, k)
-
-        def request() -> list[Document]:
-            with self._retriever_places:
-                return retriever.invoke(query, **keywords)
-
-        documents = tuple(patiently(request, self.max_attempts, self._retriever_failed)[:k])
-        return Retrieved(documents, add_costs(NO_COST, {"retrievals": 1, "passages": len(documents)}))
+        retriever = self.retriever
+        return taped(
+            Call("retrieve", (query,), {"k": k}), RETRIEVED, lambda: self._found(retriever, query, k)
+        )
 
     def _ask(self, prompt: Prompt, sampling: Sampling, stop: Sequence[str] | None) -> Reply:
-        model, keywords = prepared(self.model, sampling, stop is not None)
+        model, keywords = self._prepared(sampling, stop is not None)
         config = ensure_config()
 
         def request() -> LLMResult:
@@ -235,6 +226,30 @@ class Door:
 
         answered = patiently(request, self.max_attempts, self._model_failed)
         return self._reply(cast("list[ChatGeneration]", answered.generations[0]), sampling)
+
+    def _sample(
+        self,
+        prompts: Sequence[Prompt],
+        k: int,
+        greedy: bool,
+        states: StatesAt | None,
+        sampling: Sampling,
+        stop: Sequence[str] | None,
+    ) -> list[Evidence]:
+        if hasattr(self.model, "sample"):
+            return self._sample_inside(prompts, k, greedy, states, sampling, stop)
+
+        if states is not None and isinstance(self.model, ChatWithStates):
+            self.model.check(states)
+
+        def ask(prompt: Prompt, sampling: Sampling) -> Reply:
+            return self._ask(prompt, sampling, stop)
+
+        evidence = gather(ask, prompts, greedy, k > 0, sampling, self.max_concurrency)
+        if states is None:
+            return evidence
+        conversations = [messages_of(prompt) for prompt in prompts]
+        return cast(ChatWithStates, self.model).with_states(conversations, evidence, states)
 
     def _sample_inside(
         self,
@@ -262,6 +277,16 @@ class Door:
                 return answered
 
         return patiently(request, self.max_attempts, self._model_failed)
+
+    def _found(self, retriever: BaseRetriever, query: str, k: int) -> Retrieved:
+        told, keywords = _told_how_many(retriever, k)
+
+        def request() -> list[Document]:
+            with self._retriever_places:
+                return told.invoke(query, **keywords)
+
+        documents = tuple(patiently(request, self.max_attempts, self._retriever_failed)[:k])
+        return Retrieved(documents, add_costs(NO_COST, {"retrievals": 1, "passages": len(documents)}))
 
     def _reply(self, generations: list[ChatGeneration], sampling: Sampling) -> Reply:
         messages = [generation.message for generation in generations]
@@ -314,6 +339,10 @@ class Door:
 
     def _retriever_failed(self, fault: Fault, attempts: int) -> RetrievalError:
         return RetrievalError(f"{type(self.retriever).__name__} {fault.report(attempts)}")
+
+
+def _stopping(stop: Sequence[str] | None) -> dict[str, Any]:
+    return {} if stop is None else {"stop": list(stop)}
 
 
 def _secrets(model: BaseChatModel) -> Iterator[str]:

@@ -21,8 +21,11 @@ def weights_of(model: BaseChatModel) -> str:
     """A fingerprint of a local model's weights: a model that was trained anew has the name of the old one.
 
     Of each file its name, its size and its two ends: training moves all weights, and a model may be large.
-    Empty for a model that lies in no folder.
+    Empty for a model that lies in no folder; that of then for one that stands in for a recorded model.
     """
+    recorded = getattr(model, "recorded_weights", None)
+    if isinstance(recorded, str):
+        return recorded
     path = getattr(model, "path", None)
     if not isinstance(path, str) or not path or not Path(path).expanduser().is_dir():
         return ""

@@ -9,6 +9,7 @@ from pydantic import SecretStr
 
 from knowwhen.models.errors import ModelError, SettingsError
 from knowwhen.models.faults import shortened
+from knowwhen.models.standing_in import CAST
 
 ModelLike = BaseChatModel | str
 
@@ -37,6 +38,11 @@ def resolve_model(model: ModelLike) -> BaseChatModel:
         return model
     if not isinstance(model, str):
         raise SettingsError(f"a model is a LangChain chat model or a string, not a {type(model).__name__}")
+    cast = CAST.get()
+    return _resolve(model) if cast is None else cast(model, _resolve)
+
+
+def _resolve(model: str) -> BaseChatModel:
     if model == "pocket":
         from knowwhen.models.pocket import pocket
 

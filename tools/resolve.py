@@ -6,6 +6,7 @@ from pathlib import Path
 from langchain_core.retrievers import BaseRetriever
 
 from knowwhen.models.errors import SettingsError
+from knowwhen.models.standing_in import PLAYING, StandInRetriever
 from knowwhen.tools.almanac import almanac_retriever
 from knowwhen.tools.opening import open_index
 from knowwhen.tools.web import google, tavily, wikipedia
@@ -33,6 +34,8 @@ def resolve_retriever(retriever: RetrieverLike) -> BaseRetriever:
     """
     if isinstance(retriever, BaseRetriever):
         return retriever
+    if PLAYING.get():
+        return StandInRetriever()
     if isinstance(retriever, str) and retriever in NAMED:
         return NAMED[retriever]()
     if isinstance(retriever, str | Path) and str(retriever) and Path(retriever).exists():

@@ -36,6 +36,8 @@ def compare(
     metric: run_options.Metric = None,
     judge: run_options.Judge = None,
     retry_failed: run_options.RetryFailed = False,
+    record: run_options.Record = None,
+    replay: run_options.Replay = None,
     as_json: run_options.AsJson = False,
 ) -> None:
     """Measure several methods on the same questions with known answers.
@@ -60,6 +62,8 @@ def compare(
             metrics=metric,
             judge=judge,
             retry_failed=retry_failed,
+            record=record,
+            replay=replay,
             as_json=as_json,
         ),
         "compare",

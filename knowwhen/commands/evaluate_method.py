@@ -1,5 +1,6 @@
 """`knowwhen evaluate --method M`: a method on a dataset, beside the two that always and never retrieve."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,6 +22,9 @@ def evaluate(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method, repeatable."),
     ] = None,
+    thresholds: Annotated[
+        Path | None, typer.Option(help="A file of knowwhen calibrate.", show_default="the method's own")
+    ] = None,
     references: Annotated[
         bool,
         typer.Option(
@@ -38,6 +42,8 @@ def evaluate(
     metric: run_options.Metric = None,
     judge: run_options.Judge = None,
     retry_failed: run_options.RetryFailed = False,
+    record: run_options.Record = None,
+    replay: run_options.Replay = None,
     as_json: run_options.AsJson = False,
 ) -> None:
     """Measure a method on questions with known answers: how good it is, and what it costs.
@@ -47,6 +53,7 @@ def evaluate(
     """
     if context.invoked_subcommand is not None:
         return
+    calibrated = [] if thresholds is None else [f"{method}.thresholds={thresholds}"]
     others = [name for name in REFERENCES if references and name != method]
     perform(
         Run(
@@ -56,7 +63,7 @@ def evaluate(
             out=out,
             model=model,
             corpus=corpus,
-            settings=settings or [],
+            settings=[*(settings or []), *calibrated],
             limit=limit,
             seed=seed,
             concurrency=concurrency,
@@ -65,6 +72,8 @@ def evaluate(
             metrics=metric,
             judge=judge,
             retry_failed=retry_failed,
+            record=record,
+            replay=replay,
             as_json=as_json,
         ),
         "evaluate",

@@ -45,4 +45,14 @@ Judge = Annotated[str | None, typer.Option(help="A model that says whether an an
 RetryFailed = Annotated[
     bool, typer.Option("--retry-failed", help="Ask the questions again that failed in an earlier run.")
 ]
+Record = Annotated[
+    Path | None,
+    typer.Option(help="Folder that keeps every reply of models and retrievers.", show_default="none is kept"),
+]
+Replay = Annotated[
+    Path | None,
+    typer.Option(
+        help="Such a folder: run on its replies, without model and corpus.", show_default="they are asked"
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,8 @@ class Run:
     metrics: Sequence[str] | None
     judge: str | None
     retry_failed: bool
+    record: Path | None
+    replay: Path | None
     as_json: bool
 
 
@@ -57,9 +60,12 @@ def perform(asked: Run, command: str) -> None:
     if asked.dataset is None or asked.out is None:
         missing = "--dataset DATASET" if asked.dataset is None else "--out DIR"
         raise SettingsError(f"knowwhen {command} needs {missing}")
+    if asked.record is not None and asked.replay is not None:
+        raise SettingsError("--record asks the model and --replay does not; give one of the two")
     own = [name for name in official(asked.kind or "") if name in METRICS]
-    scorer = Scorer(own if asked.metrics is None else asked.metrics, asked.judge, asked.concurrency)
-    with stopping_at_once():
+    metrics = own if asked.metrics is None else asked.metrics
+    with stopping_at_once(), _recorded_models(asked):
+        scorer = Scorer(metrics, asked.judge, asked.concurrency)
         questions = QuestionSet(asked.dataset, asked.limit, asked.seed, asked.kind, asked.skip_bad)
         arms = _arms(asked)
         len(questions)  # finds bad records before anything is asked
@@ -74,6 +80,8 @@ def perform(asked: Run, command: str) -> None:
                         scorer=scorer,
                         at_once=asked.concurrency,
                         retry_failed=asked.retry_failed,
+                        record=asked.record,
+                        replay=asked.replay,
                         watch=watch,
                     )
                 )
@@ -88,18 +96,44 @@ def _arms(asked: Run) -> "list[Arm]":
     from knowwhen.building import build_method
     from knowwhen.evaluation.arms import arm
     from knowwhen.method_settings import LOOKS_UP, known_to, shared_out
+    from knowwhen.models.standing_in import noting_models
 
     named = dict(_named(asked.methods))
     settings = shared_out(asked.settings, named, asked.optional)
     arms = []
     for label, method in named.items():
         given = settings[label]
-        built = build_method(
-            method, asked.model, asked.corpus, {**given, "max_concurrency": asked.concurrency}
-        )
-        looks_up = LOOKS_UP in known_to(method)
-        arms.append(arm(built, label, model=asked.model, corpus=asked.corpus if looks_up else "", more=given))
+        built_with = {**given, "max_concurrency": asked.concurrency}
+        if asked.replay is not None:
+            built_with.pop("reranker", None)  # what it does is in the recorded passages
+        with noting_models() as models:
+            built = build_method(method, asked.model, asked.corpus, built_with)
+        corpus = asked.corpus if LOOKS_UP in known_to(method) else ""
+        arms.append(arm(built, label, model=asked.model, corpus=corpus, more=_told(given), models=models))
     return arms
+
+
+def _told(given: dict[str, Any]) -> dict[str, Any]:
+    """What a method was built with; a file of thresholds is told by what it holds, as it may be replaced."""
+    from knowwhen.models.fingerprint import fingerprint
+
+    if "thresholds" not in given:
+        return given
+    file = Path(given["thresholds"])
+    return {**given, "thresholds": f"{file.name} {fingerprint([file.read_bytes()])}"}
+
+
+def _recorded_models(asked: Run) -> AbstractContextManager[None]:
+    """While a recording is played, its models stand in for those that are named."""
+    if asked.replay is None:
+        return nullcontext()
+    from knowwhen.evaluation.tapes import recorded_origin
+    from knowwhen.models.standing_in import standing_in
+
+    models = {}
+    for label, _ in _named(asked.methods):
+        models.update(recorded_origin(asked.replay / label).models)
+    return standing_in(models, str(asked.replay))
 
 
 def _named(methods: Sequence[str]) -> list[tuple[str, str]]:
