@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from knowwhen.commands import almanac, ask, calibrate, compare, draw, evaluate, index, search, train
+from knowwhen.commands import almanac, ask, calibrate, compare, draw, evaluate, index, report, search, train
 
 WRONG_USE, FAILED = 2, 1
 
@@ -22,6 +22,7 @@ app.command()(draw.draw)
 app.command()(almanac.almanac)
 app.add_typer(evaluate.app, name="evaluate")
 app.command()(compare.compare)
+app.command()(report.report)
 app.add_typer(calibrate.app, name="calibrate")
 app.add_typer(train.app, name="train")
 

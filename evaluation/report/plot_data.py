@@ -33,6 +33,8 @@ class PlotData:
     kind: Kind
     title: str
     rows: list[Row]
+    methods: tuple[str, ...]
+    """All of the report but the two references, so that each has its colour and its mark in all figures."""
     metric: str = ""
     """Which of the metrics in the rows is drawn."""
     across: str = ""
@@ -42,11 +44,13 @@ class PlotData:
 def plot_data(summary: Summary) -> Iterator[PlotData]:
     """The data of every figure that there is something to show in."""
     metric = DRAWN if DRAWN in summary.metrics else summary.right
+    methods = tuple(label for label in summary.origins if label not in (summary.never, summary.always))
     yield PlotData(
         "quality-retrievals",
         "trade-off",
         f"{heading(metric)} against retrievals a question",
-        list(_against(summary, "retrievals", lambda run: run.cost and run.cost.retrievals.mean)),
+        list(_against(summary, "retrievals", _retrievals)),
+        methods,
         metric,
         "retrievals",
     )
@@ -55,19 +59,19 @@ def plot_data(summary: Summary) -> Iterator[PlotData]:
         "trade-off",
         f"{heading(metric)} against tokens a question, in and out",
         list(_against(summary, "tokens", _tokens)),
+        methods,
         metric,
         "tokens",
     )
     for of, found in score_sets(summary):
         ending, about = OF[of]
-        yield PlotData(
-            f"risk-coverage{ending}", "risk-coverage", f"Risk and coverage: {about}", _risks(found)
-        )
+        title = f"Risk and coverage: {about}"
+        yield PlotData(f"risk-coverage{ending}", "risk-coverage", title, _risks(found), methods)
         confident = {label: each for label, each in found.items() if each.kind == "confidence"}
         if confident:
             title = f"Calibration: {about}"
-            yield PlotData(f"calibration{ending}", "calibration", title, _reliability(confident))
-    yield from _routes(summary)
+            yield PlotData(f"calibration{ending}", "calibration", title, _reliability(confident), methods)
+    yield from _routes(summary, methods)
 
 
 def file_name(label: str) -> str:
@@ -82,6 +86,10 @@ def as_csv(rows: list[Row]) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
+
+
+def _retrievals(run: RunFigures) -> Figure | None:
+    return run.cost.retrievals.mean if run.cost else None
 
 
 def _tokens(run: RunFigures) -> Figure | None:
@@ -135,7 +143,7 @@ def _reliability(found: dict[str, ScoreFigures]) -> list[Row]:
     ]
 
 
-def _routes(summary: Summary) -> Iterator[PlotData]:
+def _routes(summary: Summary, methods: tuple[str, ...]) -> Iterator[PlotData]:
     """A figure for each method that takes more routes than one."""
     for label, run in summary.comparison.runs.items():
         groups = [(each.name, each.questions, each.routes) for each in run.by_hops or run.by_kind]
@@ -160,5 +168,6 @@ def _routes(summary: Summary) -> Iterator[PlotData]:
                 for name, questions, routes in groups
                 for route, share in routes.steps.items()
             ],
+            methods,
             across="hops" if run.by_hops else "kind",
         )

@@ -6,7 +6,7 @@ from typing import Any
 
 import matplotlib  # of the extra `report`
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
 from knowwhen.evaluation.report.plot_data import Kind, PlotData, Row
 from knowwhen.evaluation.report.text import heading, printable
@@ -27,8 +27,10 @@ STYLE = {
 SIZE = (4.8, 3.9)  # inches; a phone shows it almost whole
 PAPER = "paper"  # the id of the background, which the page leaves out
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#a6761d")
-MARKERS = "osD^vP*X"
+MARKERS = "osD^vPX*"
 REFERENCE = "#808080"
+REFERENCES = {"never": "<", "always": ">"}  # by which end of the axis they are at
+WIDE = 20  # times the least cost; from there on the axis is logarithmic
 ROUTES = {
     "generate": "#009e73",
     "retrieve": "#e69f00",
@@ -60,24 +62,32 @@ def _trade_off(axes: Any, data: PlotData) -> None:
     if len(references) == 2:
         ends = [(row[data.across], row["quality"]) for row in references.values()]
         axes.plot(*zip(*ends, strict=True), "--", color=REFERENCE, linewidth=1)  # chance between them
-    for place, row in enumerate(rows):
+    for row in rows:
+        color, marker = _look(data, row["method"])
         axes.errorbar(
             row[data.across],
             row["quality"],
             xerr=_reach(row, data.across),
             yerr=_reach(row, "quality"),
-            fmt=MARKERS[place % len(MARKERS)],
-            color=REFERENCE if row["reference"] else COLORS[place % len(COLORS)],
+            fmt=REFERENCES.get(str(row["reference"]), marker),
+            color=color,
             capsize=3,
             label=f"{row['method']}, {row['reference']}" if row["reference"] else row["method"],
         )
     axes.set(xlabel=f"{data.across} a question", ylabel=heading(data.metric))
-    axes.set_xlim(left=min(0.0, axes.get_xlim()[0]))
+    paid = [float(row[data.across] or 0) for row in rows]
+    if max(paid) > WIDE * min(paid) > 0:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    else:
+        axes.set_xlim(left=min(0.0, axes.get_xlim()[0]))
 
 
 def _risk_coverage(axes: Any, data: PlotData) -> None:
-    for place, (label, rows) in enumerate(_by_method(data).items()):
-        color = COLORS[place % len(COLORS)]
+    for label, rows in _by_method(data).items():
+        color, _ = _look(data, label)
         marker = "." if len(rows) < 20 else ""
         across, up = [row["coverage"] for row in rows], [row["risk"] for row in rows]
         axes.plot(across, up, marker=marker, color=color, label=label)
@@ -87,12 +97,12 @@ def _risk_coverage(axes: Any, data: PlotData) -> None:
 
 def _calibration(axes: Any, data: PlotData) -> None:
     axes.plot((0, 1), (0, 1), "--", color=REFERENCE, linewidth=1)
-    for place, (label, rows) in enumerate(_by_method(data).items()):
+    for label, rows in _by_method(data).items():
         filled = [row for row in rows if row["questions"]]
         most = max(int(row["questions"] or 0) for row in filled)
         across, up = [row["confidence"] for row in filled], [row["right"] for row in filled]
-        color = COLORS[place % len(COLORS)]
-        axes.plot(across, up, marker=MARKERS[place % len(MARKERS)], markersize=4, color=color, label=label)
+        color, marker = _look(data, label)
+        axes.plot(across, up, marker=marker, markersize=4, color=color, label=label)
         sizes = [10 + 150 * int(row["questions"] or 0) / most for row in filled]
         axes.scatter(across, up, s=sizes, color=color, alpha=0.25, linewidths=0)
     axes.set(xlabel="confidence", ylabel="share that is right", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
@@ -119,6 +129,14 @@ DRAWINGS: Mapping[Kind, Any] = {
     "calibration": _calibration,
     "routes": _routes,
 }
+
+
+def _look(data: PlotData, label: object) -> tuple[str, str]:
+    """A method's colour and mark."""
+    if label not in data.methods:
+        return REFERENCE, "."
+    place = data.methods.index(str(label))
+    return COLORS[place % len(COLORS)], MARKERS[place % len(MARKERS)]
 
 
 def _by_method(data: PlotData) -> dict[str, list[Row]]:

@@ -129,7 +129,7 @@ def _need(verdicts: Mapping[str, Verdict], summary: Summary) -> Need | Literal["
     if not {without, with_it} <= {"right", "wrong"}:
         return ""
     (place,) = needs(np.array([without == "right"]), np.array([with_it == "right"]))
-    return NEEDS[place]
+    return NEEDS[int(place)]
 
 
 def shortened(text: str) -> str:

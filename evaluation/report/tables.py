@@ -50,12 +50,12 @@ def methods_table(summary: Summary) -> Table:
     for label in summary.origins:
         run = compared.runs.get(label)
         row = [Cell(label)]
-        row += [figure(run and run.quality[metric]) for metric in summary.metrics]
-        row.append(figure(run and run.retrieved))
+        row += [figure(run.quality[metric] if run else None) for metric in summary.metrics]
+        row.append(figure(run.retrieved if run else None))
         row += [_amount(run, name) for name in names]
         if bounded:
             boundary = compared.boundary.get(label)
-            row += [figure(boundary and boundary.over), figure(boundary and boundary.under)]
+            row += [figure(each) for each in ((boundary.over, boundary.under) if boundary else (None, None))]
         rows.append([*row, Cell(f"{summary.failed[label]:,}")])
     boundary_headings = ("over-retrieval", "under-retrieval") if bounded else ()
     about = "Quality and shares lie in [0, 1]; costs are means of a question."
@@ -113,11 +113,10 @@ def need_table(summary: Summary) -> Table | None:
         about=f"An answer is right if its {heading(summary.right)} reaches 0.5. Retrieving where it is "
         f"needed and nowhere else would get {compared.need.ideal.value:.3f} of the questions right. In the "
         "columns of the methods: for how many they retrieved, and how many they got right.",
-        headings=("retrieval is", "", "questions", "share", *compared.boundary),
+        headings=("retrieval is", "questions", "share", *compared.boundary),
         rows=[
             [
-                Cell(name),
-                Cell(NEED_MEANS[name]),
+                Cell(f"{name}: {NEED_MEANS[name]}"),
                 Cell(f"{compared.need.questions[name]:,}"),
                 figure(compared.need.shares[name]),
                 *(
