@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowwhen.cli import main
@@ -204,6 +204,7 @@ def begins_like(question: str, pairs: Sequence[tuple[str, str]]) -> Judged:
     return Judged(tuple(float(later.startswith(first)) for later, first in pairs))
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.sampled_from(["June", "June 10", "June 10, 1982", "June 11", "I do not know"]), max_size=7)
 )

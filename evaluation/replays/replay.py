@@ -30,6 +30,10 @@ class Outcomes:
     retrievals: Array
     tokens: Array
 
+    def of(self, rows: Places) -> "Outcomes":
+        """Of some of the questions."""
+        return Outcomes(self.quality[rows], self.retrievals[rows], self.tokens[rows])
+
 
 @dataclass(frozen=True)
 class Replay:
@@ -42,6 +46,10 @@ class Replay:
     """(questions,): all from memory."""
     always: Outcomes
     """(questions,): all from passages."""
+
+    def of(self, rows: Places) -> "Replay":
+        """Of some of the questions."""
+        return Replay(self.candidates, self.gated.of(rows), self.never.of(rows), self.always.of(rows))
 
 
 @dataclass(frozen=True)
