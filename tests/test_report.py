@@ -109,11 +109,11 @@ def test_need_and_scores_are_told(tmp_path: Path) -> None:
 def test_how_it_was_run_is_told_in_a_sentence(tmp_path: Path) -> None:
     origin = {"limit": 8, "seed": 3, "judge": "openai:gpt-4o-mini"}
     for label, outcomes in three_methods().items():
-        write_run(tmp_path, label, outcomes, corpus="" if label == "direct" else "wiki/index", **origin)
+        write_run(tmp_path, label, outcomes, corpus="" if label == "direct" else "wiki", **origin)
     told = write_report(tmp_path, seed=5).markdown.read_text("utf-8").splitlines()[2]
     for words in (
-        "`almanac:test` (8 drawn with seed 3)", "by `pocket`", "up in `wiki/index`",
-        "judged by `openai:gpt-4o-mini`", "the 7 questions that all methods finished, leaving out 1", "seed 5",
+        "`almanac:test` (8 drawn with seed 3)", "by `pocket`", "up in `wiki`",
+        "judged by `openai:gpt-4o-mini`", "7 questions that all methods finished, leaving out 1", "seed 5",
     ):  # fmt: skip
         assert words in told
 

@@ -230,12 +230,7 @@ def test_the_page_follows_the_readers_colours_and_so_do_the_plots(browser: Any, 
         with opened(browser, html, color_scheme=scheme) as seen:
             colours[scheme] = [
                 seen.page.evaluate(f"getComputedStyle(document.querySelector('{where}')).{what}")
-                for where, what in (
-                    ("body", "backgroundColor"),
-                    ("body", "color"),
-                    ("figure svg text", "fill"),
-                    ("figure svg [id$=-paper] path", "fill"),
-                )  # fmt: skip
+                for where, what in STYLED
             ]
     for paper, ink, text, drawn_on in colours.values():
         assert (text, drawn_on) == (ink, "none")
