@@ -26,7 +26,7 @@ def verdict(found: Found, metric: str) -> str:
     if not above(gain.over_always) and not above(gain.retrievals_saved):
         reasons.append("it neither does better than always retrieving nor retrieves less")
     if reasons:
-        return f"No gain is shown: {' and '.join(reasons)} (95 %). {figures}"
+        return f"No gain is shown: {'; '.join(reasons)} (95 %). {figures}"
     return f"The gate gains: {figures}"
 
 

@@ -76,14 +76,14 @@ def calibrate(
 
     The file that it writes is for --thresholds of ask. Docs: docs/calibrate.md.
     """
+    if context.invoked_subcommand:
+        return
     from knowwhen.evaluation.budget import Budget
     from knowwhen.evaluation.calibrate import calibrate_records
     from knowwhen.evaluation.records import read_records
     from knowwhen.models.errors import SettingsError
     from knowwhen.uncertainty.thresholds import OfModel
 
-    if context.invoked_subcommand:
-        return
     if kind not in (None, "confidence", "uncertainty"):
         raise SettingsError(f"--kind is confidence or uncertainty, not {kind!r}")
     if (records is None) == (dataset is None):
