@@ -79,8 +79,9 @@ def test_a_price_weighs_what_a_look_up_brings() -> None:
     assert dear[1] == 0
     fair = means(replay, best(replay, EVERYTHING, Budget(retrieval_price=0.3)))
     assert fair[1] == pytest.approx(0.5, abs=0.1) and fair[0] > 0.95
-    by_tokens = means(replay, best(replay, EVERYTHING, Budget(token_price=3)))  # 100 tokens a look-up
-    assert by_tokens == fair
+    # A look-up takes 100 tokens.
+    assert means(replay, best(replay, EVERYTHING, Budget(token_price=11))) == dear
+    assert means(replay, best(replay, EVERYTHING, Budget(token_price=3))) == fair
 
 
 def test_of_equally_good_thresholds_the_one_that_looks_up_least_is_taken() -> None:
