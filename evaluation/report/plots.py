@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import matplotlib  # of the extra `report`
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
@@ -60,8 +61,11 @@ def _trade_off(axes: Any, data: PlotData) -> None:
     rows = [row for row in data.rows if row["metric"] == data.metric]
     references = {row["reference"]: row for row in rows if row["reference"]}
     if len(references) == 2:
-        ends = [(row[data.across], row["quality"]) for row in references.values()]
-        axes.plot(*zip(*ends, strict=True), "--", color=REFERENCE, linewidth=1)  # chance between them
+        ends = [(float(row[data.across] or 0), float(row["quality"] or 0)) for row in references.values()]
+        chance = (
+            np.linspace(*along, 50) for along in zip(*ends, strict=True)
+        )  # no line on a logarithmic axis
+        axes.plot(*chance, "--", color=REFERENCE, linewidth=1)
     for row in rows:
         color, marker = _look(data, row["method"])
         axes.errorbar(
