@@ -209,10 +209,21 @@ def _check_origin(path: Path, header: bytes, kind: JournalKind[R], origin: BaseM
     begun = _origin(path, header, kind)
     for name, value in origin.model_dump(mode="json").items():
         if begun.get(name) != value:
+            what, then, now = _apart(name, begun.get(name), value)
             raise SettingsError(
-                f"{path} was begun with {name} {begun.get(name)!r}, which is now {value!r}; go on with what "
-                "it was begun with, or begin anew in another folder"
+                f"{path} was begun with {what} {then!r}, which is now {now!r}; go on with what it was begun "
+                "with, or begin anew in another folder"
             )
+
+
+def _apart(name: str, then: Any, now: Any) -> tuple[str, Any, Any]:
+    """What differs: of two texts that are JSON objects the first field that does."""
+    try:
+        fields, others = json.loads(then), json.loads(now)
+        field = next(key for key in sorted({*fields, *others}) if fields.get(key) != others.get(key))
+    except (ValueError, TypeError, AttributeError, StopIteration):
+        return name, then, now
+    return f"{name} {field}", fields.get(field), others.get(field)
 
 
 def _origin(path: Path, header: bytes, kind: JournalKind[R]) -> Any:

@@ -207,7 +207,8 @@ class _Asking:
         tape = self.deck.begin(question)
         with in_context(tape):
             # A graph may raise anything, and its own errors are no reason to lose the other questions.
-            (came,) = await asyncio.gather(self._answered(question), return_exceptions=True)
+            ended = await asyncio.gather(self._answered(question), return_exceptions=True)
+        came = ended[0]
         error = _told(came) if isinstance(came, BaseException) else ""
         output, metrics = (None, {}) if isinstance(came, BaseException) else came
         return Outcome(
@@ -216,7 +217,7 @@ class _Asking:
             golden_answers=question.golden_answers,
             metadata=dict(question.metadata),
             output=output,
-            metrics=metrics,
+            metrics=dict(metrics),
             seconds=self.deck.end(question, tape, time.perf_counter() - began),
             error=error,
         )

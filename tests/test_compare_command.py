@@ -75,6 +75,8 @@ def test_a_method_is_evaluated_beside_its_two_ends_on_the_same_questions(
 
     status, printed, error = run_command(monkeypatch, capsys, *given, "--json")
     told = json.loads(printed)
+    assert (told["markdown"], told["html"]) == (str(out / "report.md"), str(out / "report.html"))
+    assert Path(told["html"]).is_file() and Path(told["markdown"]).is_file()
     assert {label: run["asked"] for label, run in told["runs"].items()} == {
         "self_dc": 0, "direct": 0, "retrieve_then_read": 0,
     }  # fmt: skip
@@ -82,7 +84,10 @@ def test_a_method_is_evaluated_beside_its_two_ends_on_the_same_questions(
     assert told["runs"]["direct"]["means"]["retrievals"] == 0
     status, _, error = run_command(monkeypatch, capsys, *given, "--set", "alpha=0.6")
     assert status == 2
-    assert error.splitlines()[-1].startswith("knowwhen: ") and "was begun with settings" in error
+    assert (
+        error.splitlines()[-1].startswith("knowwhen: ")
+        and "was begun with settings alpha 0.7, which is now 0.6;" in error
+    )
 
 
 def test_methods_are_compared_also_one_with_itself_otherwise_set(

@@ -309,7 +309,7 @@ def test_other_settings_models_prompts_and_questions_are_refused(
 ) -> None:
     ask(ScriptedChat(script), dataset, tmp_path / "e")
     model = ScriptedChat([])
-    with pytest.raises(SettingsError, match="was begun with settings"):
+    with pytest.raises(SettingsError, match=r"was begun with settings temperature 0.1, which is now 0.5;"):
         run(direct_of(model, temperature=0.5), QuestionSet(dataset), tmp_path / "e")
     with pytest.raises(SettingsError, match="was begun with model 'ScriptedChat', which is now 'pocket'"):
         run(arm(direct(model), model="pocket"), QuestionSet(dataset), tmp_path / "e")

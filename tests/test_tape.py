@@ -18,7 +18,7 @@ from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.retrievers import BaseRetriever
 from scripted import ScriptedChat
-from test_running import ask, direct_of, failing_at, outcomes, script, write_dataset
+from test_running import ask, build, direct_of, failing_at, outcomes, script, write_dataset
 
 from knowwhen.cli import main
 from knowwhen.evaluation.arms import arm
@@ -294,16 +294,14 @@ def test_every_kind_of_evidence_is_played_again(method: str, tmp_path: Path) -> 
     played = knowwhen(*command, "--out", tmp_path / "f", "--replay", tmp_path / "t")
     assert played.returncode == 0, played.stderr
     assert journals(tmp_path / "f") == journals(tmp_path / "e")
-    assert played.stdout == made.stdout
+    tables = [ended.stdout.rsplit("\n", 2)[0] for ended in (made, played)]  # below it, the report's place
+    assert tables[0] == tables[1] and method in tables[0]
 
 
 def test_neither_the_weights_nor_the_index_are_needed(tmp_path: Path) -> None:
     model, index = tmp_path / "model", tmp_path / "index"
     shutil.copytree(pocket().path, model)
-    corpus = tmp_path / "corpus.jsonl"
-    corpus.write_text(json.dumps({"id": "1", "title": "Velo", "text": "Velo Taray directed it."}) + "\n")
-    built = [sys.executable, "-c", "from knowwhen.cli import main; main()", "index", "build", corpus, index]
-    subprocess.run(list(map(str, built)), check=True, capture_output=True)
+    build(index, "Velo Taray directed it.")
     command = ["--method", "self_dc", *SMALL, "--model", f"transformers:{model}", "--corpus", index]
     made = knowwhen(*command, "--out", tmp_path / "e", "--record", tmp_path / "t")
     assert made.returncode == 0, made.stderr

@@ -194,7 +194,7 @@ def test_what_is_finished_is_not_asked_again_and_a_failure_is(tmp_path: Path) ->
     [
         ({"model": "pocket"}, "begun with model 'ScriptedChat', which is now 'pocket'"),
         ({"corpus": "almanac"}, "begun with corpus 'Told', which is now 'almanac'"),
-        ({"settings": {"passages": 4}}, "begun with settings '{}', which is now"),
+        ({"settings": {"passages": 4}}, "begun with settings passages None, which is now 4"),
         ({"settings": {"passage": 4}}, "there is no setting 'passage'"),
         ({"limit": 0}, "limit must be at least 1"),
     ],

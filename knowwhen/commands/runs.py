@@ -14,6 +14,7 @@ from knowwhen.commands.run_progress import scores_so_far
 if TYPE_CHECKING:
     from knowwhen.evaluation.arms import Arm
     from knowwhen.evaluation.question_set import QuestionSet
+    from knowwhen.evaluation.report import Written
     from knowwhen.evaluation.running import Ran
 
 
@@ -52,6 +53,7 @@ def perform(asked: Run, command: str) -> None:
     """
     from knowwhen.evaluation.metric_names import METRICS, official
     from knowwhen.evaluation.question_set import QuestionSet
+    from knowwhen.evaluation.report import write_report
     from knowwhen.evaluation.running import run
     from knowwhen.evaluation.scoring import Scorer
     from knowwhen.interrupt import stopping_at_once
@@ -85,11 +87,15 @@ def perform(asked: Run, command: str) -> None:
                         watch=watch,
                     )
                 )
+        written = write_report(asked.out, seed=asked.seed)
     _tell(ran, questions)
+    if written.missing:
+        typer.echo(written.missing, err=True)
     if asked.as_json:
-        _print_json(ran, asked.out)
+        _print_json(ran, written)
     else:
         _print_table(ran)
+        print(written.html)
 
 
 def _arms(asked: Run) -> "list[Arm]":
@@ -168,7 +174,7 @@ def _tell(ran: "Sequence[Ran]", questions: "QuestionSet") -> None:
             )
 
 
-def _print_json(ran: "Sequence[Ran]", out: Path) -> None:
+def _print_json(ran: "Sequence[Ran]", written: "Written") -> None:
     import json
 
     runs: dict[str, Any] = {
@@ -182,7 +188,8 @@ def _print_json(ran: "Sequence[Ran]", out: Path) -> None:
         }
         for each in ran
     }
-    print(json.dumps({"out": str(out), "runs": runs}, ensure_ascii=False))
+    reports = {"markdown": str(written.markdown), "html": str(written.html)}
+    print(json.dumps({"runs": runs, **reports}, ensure_ascii=False))
 
 
 def _print_table(ran: "Sequence[Ran]") -> None:
