@@ -111,6 +111,7 @@ def test_the_wheel_holds_every_module_and_everything_they_read(wheel: list[str])
         file for file in FILES if file.parts[:2] in (("models", "pocket"), ("tools", "pocket_reference"))
     }
     expected |= {PurePosixPath("almanac/words.txt"), PurePosixPath("knowwhen/py.typed")}
+    expected |= {file for file in FILES if file.parts[:2] == ("evaluation", "report")}
     installed = {f"{package_of(file.parent).replace('.', '/')}/{file.name}" for file in expected}
     assert installed <= set(wheel)
     assert {name for name in wheel if name.endswith(".py")} <= installed
