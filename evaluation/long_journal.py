@@ -1,4 +1,4 @@
-"""A journal whose records stay on disk: of each question its place in the file is kept, and no more."""
+"""A journal whose records stay on disk: of each question its place in the file is known, and no more."""
 
 import json
 import os
@@ -19,6 +19,7 @@ from knowwhen.evaluation.journal import (
     records,
     unwritable,
 )
+from knowwhen.evaluation.places import Places
 
 SYNCED = 1.0  # seconds after which what is written goes to the disk itself, against a loss of power
 
@@ -33,17 +34,22 @@ class LongJournal(Generic[R]):
         self.path = path
         self._kind = kind
         self._file = file
-        self._places = {record.question_id: place for place, record in records(path, kind)}  # in bytes
+        self._places = Places()  # in bytes
+        for place, record in records(path, kind):
+            self._places[record.question_id] = place
         self._synced = time.monotonic()
 
     def __len__(self) -> int:
         return len(self._places)
 
     def __contains__(self, question_id: str) -> bool:
-        return question_id in self._places
+        return self._places.get(question_id) is not None
 
     def __getitem__(self, question_id: str) -> R:
-        self._file.seek(self._places[question_id])
+        place = self._places.get(question_id)
+        if place is None:
+            raise KeyError(question_id)
+        self._file.seek(place)
         return read_record(self._file.readline(), self._kind, f"{self.path}, question {question_id}")
 
     def __iter__(self) -> Iterator[R]:

@@ -1,7 +1,6 @@
 """Methods over datasets: the journal, failures, going on after a kill; by script, server and pocket model."""
 
 import asyncio
-import gc
 import json
 import signal
 import subprocess
@@ -12,9 +11,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.callbacks import CallbackManagerForLLMRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.retrievers import BaseRetriever
 from langchain_openai import ChatOpenAI
 from langgraph.graph import START, StateGraph
@@ -23,7 +24,7 @@ from processes import started
 from scripted import ScriptedChat
 
 from knowwhen.evaluation.arms import Arm, arm
-from knowwhen.evaluation.long_journal import LongJournal, read_journal
+from knowwhen.evaluation.long_journal import read_journal
 from knowwhen.evaluation.outcome import Outcome
 from knowwhen.evaluation.question_set import QuestionSet
 from knowwhen.evaluation.run_figures import run_figures
@@ -469,12 +470,47 @@ def test_half_a_letter_in_an_answer_is_kept_as_far_as_it_is_text(dataset: Path, 
     assert answers == {"Velo ? Taray"}
 
 
-def test_the_journal_keeps_places_and_no_records(tmp_path: Path) -> None:
-    dataset = write_dataset(tmp_path / "d.jsonl", 50)
-    ran = ask(ScriptedChat(script), dataset, tmp_path / "e")
-    with (ran.folder / "journal.jsonl").open("rb") as file:
-        journal = LongJournal(ran.folder / "journal.jsonl", RUN, file)
-        assert journal["q7"].question == "Who directed film 7?"
-        assert len(journal) == 50
-        held = [value for value in gc.get_referents(journal) if isinstance(value, dict)]
-        assert not any(isinstance(each, Outcome) for one in held for each in gc.get_referents(one))
+def test_memory_does_not_grow_with_the_questions(tmp_path: Path) -> None:
+    """What a run holds after 40 questions and after 200, each with an answer of 50 kB."""
+    held = []
+    for count in (40, 200):
+        dataset = write_dataset(tmp_path / f"{count}.jsonl", count)
+        command = [sys.executable, "-c", HOLDING.replace("HERE", repr(str(Path(__file__).parent)))]
+        ended = subprocess.run(
+            [*command, str(dataset), str(tmp_path / str(count))], capture_output=True, text=True, check=True
+        )
+        held.append(int(ended.stdout))
+    assert held[1] - held[0] < 0.3 * 160 * 50_000
+
+
+HOLDING = """
+import gc, sys, tracemalloc
+sys.path.insert(0, HERE)
+from pathlib import Path
+from test_running import *
+
+model = direct_of(Long())
+tracemalloc.start()
+run(model, QuestionSet(Path(sys.argv[1])), Path(sys.argv[2]))
+gc.collect()
+print(tracemalloc.get_traced_memory()[0])
+"""
+
+
+class Long(BaseChatModel):
+    """Answers at length, and remembers nothing."""
+
+    @property
+    def _llm_type(self) -> str:
+        return "long"
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        usage: Any = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+        message = AIMessage(f"{messages[0].content} "[:50] * 1000, usage_metadata=usage)
+        return ChatResult(generations=[ChatGeneration(message=message)])
