@@ -68,10 +68,11 @@ def summarise(runs: Sequence[RunRead], *, right: str = RIGHT, seed: int = 0, sec
     )
 
 
-def _by_numbers(name: str) -> list[tuple[int, str]]:
-    """A key by which q9 comes before q10; an id's digits may be too many for a number."""
-    parts = re.split(r"(\d+)", name)
-    return [
-        (len(part.lstrip("0")), part.lstrip("0")) if place % 2 else (0, part)
-        for place, part in enumerate(parts)
-    ] + [(0, name)]
+def _by_numbers(name: str) -> str:
+    """A key by which q9 comes before q10, without numbers, for which an id's digits may be too many."""
+
+    def with_length(digits: re.Match[str]) -> str:
+        number = digits[0].lstrip("0")
+        return f"{len(number):09}{number}"
+
+    return f"{re.sub(r'[0-9]+', with_length, name)}\0{name}"
