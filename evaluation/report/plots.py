@@ -62,10 +62,9 @@ def _trade_off(axes: Any, data: PlotData) -> None:
     references = {row["reference"]: row for row in rows if row["reference"]}
     if len(references) == 2:
         ends = [(float(row[data.across] or 0), float(row["quality"] or 0)) for row in references.values()]
-        chance = (
-            np.linspace(*along, 50) for along in zip(*ends, strict=True)
-        )  # no line on a logarithmic axis
-        axes.plot(*chance, "--", color=REFERENCE, linewidth=1)
+        (cheap, low), (dear, high) = ends
+        across, up = np.linspace(cheap, dear), np.linspace(low, high)  # no line on a logarithmic axis
+        axes.plot(across, up, "--", color=REFERENCE, linewidth=1)  # chance between the two
     for row in rows:
         color, marker = _look(data, row["method"])
         axes.errorbar(
