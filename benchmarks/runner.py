@@ -162,15 +162,25 @@ def throughput(count: int) -> list[dict[str, Any]]:
             for label, (make, calls) in METHODS.items():
                 entry = arm(make(model, max_concurrency=AT_ONCE))
                 run(entry, few, Path(place, name, label, "few"), at_once=AT_ONCE)  # opens the connections
-                began = time.perf_counter()
+                began, worked = time.perf_counter(), time.process_time()
                 run(entry, questions, Path(place, name, label, "all"), at_once=AT_ONCE)
                 taken = time.perf_counter() - began
+                cpu = 1000 * (time.process_time() - worked) / (count * calls)
                 with ThreadPoolExecutor(AT_ONCE) as pool:
                     began = time.perf_counter()
                     list(pool.map(model.invoke, ["Who directed it?"] * (count * calls)))
                     bare = time.perf_counter() - began
                 ideal = count * calls * SECONDS / AT_ONCE
-                rows.append({"client": name, "method": label, "seconds": taken, "bare": bare, "ideal": ideal})
+                rows.append(
+                    {
+                        "client": name,
+                        "method": label,
+                        "seconds": taken,
+                        "bare": bare,
+                        "ideal": ideal,
+                        "cpu": cpu,
+                    }
+                )
     return rows
 
 
@@ -204,12 +214,14 @@ def main() -> None:
         print(held(asked.held))
         return
     rows = throughput(asked.questions)
-    print(f"{'client':8}{'method':22}{'seconds':>9}{'bare loop':>11}{'ideal':>8}{'of the ideal':>14}")
+    print(
+        f"{'client':8}{'method':22}{'seconds':>9}{'bare loop':>11}{'ideal':>8}{'of the ideal':>14}{'CPU ms a call':>15}"
+    )
     for row in rows:
         row["share"] = row["ideal"] / row["seconds"]
         print(
             f"{row['client']:8}{row['method']:22}{row['seconds']:9.2f}{row['bare']:11.2f}{row['ideal']:8.2f}"
-            f"{row['share']:14.0%}"
+            f"{row['share']:14.0%}{row['cpu']:15.2f}"
         )
     shares = {f"{row['client']} {row['method']}": round(row["share"], 3) for row in rows}
     print(
@@ -222,6 +234,7 @@ def main() -> None:
         json.dumps(
             {
                 "share_of_ideal": shares,
+                "cpu_ms_a_call": {f"{row['client']} {row['method']}": round(row["cpu"], 2) for row in rows},
                 "share_of_bare_loop": {
                     f"{row['client']} {row['method']}": round(row["bare"] / row["seconds"], 3) for row in rows
                 },
