@@ -137,9 +137,8 @@ def main() -> None:
     page = PAGE.replace("@CALIBRATED@", said)
     page = page if curves else page[: page.index("## Recorded runs")]
     body = "\n".join(lines).replace("# Evaluation\n", "", 1).replace("\n## ", "\n### ")
-    (DOCS / "results.md").write_text(
-        page.replace("@COMPARED@", body.strip()).replace("@RECORDED@", curves), "utf-8"
-    )
+    page = page.replace("@COMPARED@", body.strip()).replace("@RECORDED@", curves)
+    (DOCS / "results.md").write_text("\n".join(map(str.rstrip, page.splitlines())) + "\n", "utf-8")
     print(json.dumps({"page": "docs/results.md", "questions": given.questions}))
 
 
