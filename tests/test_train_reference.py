@@ -510,7 +510,7 @@ def test_an_error_is_one_line_and_nothing_is_left_behind(
     said: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("bad.jsonl").write_text("{}\n")
+    Path("bad.jsonl").write_text('{"question": "Q?", "golden_answers": ["A"]}\n')
     monkeypatch.setattr(
         sys, "argv", ["knowwhen", "train", "reference", "--dataset", dataset, "--out", "made/r"]
     )
