@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from knowwhen.evaluation.metrics import exact_match
 from knowwhen.evaluation.records import Asked, Attempt, Combined, Record, Samples
-from knowwhen.evaluation.replays.gate import replay_gate
+from knowwhen.evaluation.replays.gate import cuts_between, replay_gate
 from knowwhen.evaluation.replays.keqa import replay_keqa
 from knowwhen.evaluation.replays.replay import Gauge, Replay
 from knowwhen.evaluation.replays.self_dc import replay_self_dc
@@ -103,6 +103,13 @@ def test_self_dc_is_replayed_as_figure_3_has_it(asked: list[Asked]) -> None:
 def at(replay: Replay, row: int, column: int) -> tuple[float, float, float]:
     gated = replay.gated
     return gated.quality[row, column], gated.retrievals[row, column], gated.tokens[row, column]
+
+
+@pytest.mark.parametrize("low", [-5e-324, 0.3, 1e17])
+def test_neighbouring_scores_are_parted_too(low: float) -> None:
+    scores = np.array([low, np.nextafter(low, np.inf)])
+    cuts = cuts_between(scores, UNSURE)
+    assert [int((scores < cut).sum()) for cut in cuts] == [0, 1, 2]
 
 
 SCORES = st.none() | st.floats(-10, 10) | st.sampled_from([0.0, 1.0])

@@ -54,9 +54,10 @@ def cuts_between(sure: Array, gauge: Gauge) -> Array:
     if values.size > MOST:
         values = np.unique(np.quantile(values, np.linspace(0, 1, MOST), method="nearest"))
     middle = (values[:-1] + values[1:]) / 2
+    middle = np.where(middle > values[:-1], middle, values[1:])  # between neighbours is no other number
     if gauge.kind == "confidence":
         # Below all and above all, but a number from 0 to 1 wherever there is room.
         return np.concatenate(
             [[values[0] / 2], middle, [max((values[-1] + 1) / 2, np.nextafter(values[-1], 2))]]
         )
-    return np.concatenate([[values[0] - 1], middle, [values[-1] + 1]])
+    return np.concatenate([[values[0] - 1], middle, [max(values[-1] + 1, np.nextafter(values[-1], np.inf))]])
