@@ -210,4 +210,4 @@ def test_what_stands_in_a_summary_word_for_word_is_held(answer: list[str], begin
 @unhurried
 @given(st.text(), st.text(min_size=1))
 def test_no_summary_is_an_accident(summary: str, answer: str) -> None:
-    holds(summary, answer)
+    assert holds(summary, answer) in (True, False)

@@ -155,6 +155,14 @@ def read_or_refused(reply: str) -> Queries | str:
         return str(error)
 
 
+def sound(told: Queries | str) -> bool:
+    """Whether it is a reason, or a tree of one to 64 queries that ask something, each with an id of its own."""
+    if isinstance(told, str):
+        return True
+    ids = {each for _, _, each in told}
+    return len(ids) == len(told) and 1 <= len(told) <= 64 and all(asked.strip() for _, asked, _ in told)
+
+
 @settings(deadline=None)
 @given(st.integers(1, len(TABLE_14) - 1))
 def test_of_a_tree_that_is_cut_off_no_query_is_made_up(end: int) -> None:
@@ -181,7 +189,7 @@ def test_a_long_reply_takes_no_longer_than_the_longest_that_is_repaired(before: 
 @settings(deadline=None)
 @given(st.text())
 def test_no_text_is_an_accident(reply: str) -> None:
-    read_or_refused(reply)
+    assert sound(read_or_refused(reply))
 
 
 MARKS = [*"{}[]\"'`“”:,#?\\\n/*() ", "```json\n", "</think>", "\ue000", "\ue001"]
@@ -192,4 +200,4 @@ PIECES = [*MARKS, *NAMES, "A?", "null", "1", '"query1": {"question": "', '"}', L
 @settings(max_examples=500, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 def test_no_text_that_looks_like_a_tree_is_an_accident(reply: str) -> None:
-    read_or_refused(reply)
+    assert sound(read_or_refused(reply))
