@@ -156,7 +156,7 @@ def read_or_refused(reply: str) -> Queries | str:
 
 
 def sound(told: Queries | str) -> bool:
-    """Whether it is a reason, or a tree of one to 64 queries that ask something, each with an id of its own."""
+    """Whether it is a reason, or a tree of one to 64 queries that ask something under ids of their own."""
     if isinstance(told, str):
         return True
     ids = {each for _, _, each in told}
