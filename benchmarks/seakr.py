@@ -20,7 +20,7 @@ from sklearn.metrics import roc_auc_score
 from knowwhen.almanac.rationales import rationales
 from knowwhen.almanac.splits import questions_of
 from knowwhen.almanac.world import default_world
-from knowwhen.evaluation.calibration import best_threshold
+from knowwhen.evaluation.best_threshold import best_threshold
 from knowwhen.graphs import seakr
 from knowwhen.models.door import Door
 from knowwhen.models.resolve import resolve_model

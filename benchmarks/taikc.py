@@ -26,7 +26,7 @@ from sklearn.metrics import roc_auc_score
 from knowwhen.almanac.questions import AlmanacQuestion
 from knowwhen.almanac.splits import questions_of
 from knowwhen.almanac.world import default_world
-from knowwhen.evaluation.calibration import best_threshold
+from knowwhen.evaluation.best_threshold import best_threshold
 from knowwhen.evaluation.metrics import exact_match
 from knowwhen.graphs import retrieve_then_read, taikc
 from knowwhen.models.door import Door

@@ -2,7 +2,7 @@
 
 import pytest
 
-from knowwhen.evaluation.calibration import best_threshold
+from knowwhen.evaluation.best_threshold import best_threshold
 from knowwhen.models.errors import SettingsError
 
 
