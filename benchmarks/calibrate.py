@@ -15,14 +15,14 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from knowwhen.evaluation.budget import Budget
-from knowwhen.evaluation.calibrate import calibrate_records
+from knowwhen.evaluation.calibration.budget import Budget
+from knowwhen.evaluation.calibration.calibrate import calibrate_records
+from knowwhen.evaluation.calibration.recording import record_dataset
+from knowwhen.evaluation.calibration.recordings.probtree import SCORE, probtree_records
+from knowwhen.evaluation.calibration.recordings.seakr import seakr_records
+from knowwhen.evaluation.calibration.records import Record
+from knowwhen.evaluation.calibration.search import search
 from knowwhen.evaluation.datasets import read_dataset
-from knowwhen.evaluation.recording import record_dataset
-from knowwhen.evaluation.recordings.probtree import SCORE, probtree_records
-from knowwhen.evaluation.recordings.seakr import seakr_records
-from knowwhen.evaluation.records import Record
-from knowwhen.evaluation.search import search
 
 QUESTIONS, SPLITS = 200, 10
 NEAR = 0.15  # of the budget

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowwhen.cli import main
+from knowwhen.evaluation.calibration.recorders.keqa import clustered
+from knowwhen.evaluation.calibration.recording import RECORDS, Recording, record_dataset
+from knowwhen.evaluation.calibration.records import Attempt, Record, read_records, write_records
+from knowwhen.evaluation.calibration.replays.replay import Gauge
+from knowwhen.evaluation.calibration.replays.self_dc import replay_self_dc
 from knowwhen.evaluation.datasets import read_dataset
 from knowwhen.evaluation.journal import JOURNAL
 from knowwhen.evaluation.metrics import exact_match
-from knowwhen.evaluation.recorders.keqa import clustered
-from knowwhen.evaluation.recording import RECORDS, Recording, record_dataset
-from knowwhen.evaluation.records import Attempt, Record, read_records, write_records
-from knowwhen.evaluation.replays.replay import Gauge
-from knowwhen.evaluation.replays.self_dc import replay_self_dc
 from knowwhen.graphs import self_dc, taikc
 from knowwhen.models.errors import KnowwhenError, SettingsError
 from knowwhen.uncertainty.judge import Judged

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from outcomes import failure, outcome
 
-from knowwhen.evaluation.columns import Columns, columns_of
+from knowwhen.evaluation.figures.columns import Columns, columns_of
 from knowwhen.evaluation.outcome import Outcome
 from knowwhen.models.errors import KnowwhenError
 

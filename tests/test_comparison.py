@@ -3,10 +3,10 @@
 import pytest
 from outcomes import failure, outcome
 
-from knowwhen.evaluation.comparison import Comparison, compare
+from knowwhen.evaluation.figures.comparison import Comparison, compare
+from knowwhen.evaluation.figures.permutation import holm, paired_p
+from knowwhen.evaluation.figures.run_figures import run_figures
 from knowwhen.evaluation.outcome import Outcome
-from knowwhen.evaluation.permutation import holm, paired_p
-from knowwhen.evaluation.run_figures import run_figures
 from knowwhen.models.errors import KnowwhenError, SettingsError
 
 NAMES = "abcdefgh"

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ttest_rel
 
-from knowwhen.evaluation import permutation
-from knowwhen.evaluation.permutation import holm, paired_p
+from knowwhen.evaluation.figures import permutation
+from knowwhen.evaluation.figures.permutation import holm, paired_p
 from knowwhen.models.errors import SettingsError
 
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from knowwhen.evaluation.calibration.recordings.probtree import SCORE, probtree_records
+from knowwhen.evaluation.calibration.recordings.seakr import run_lengths, seakr_records
+from knowwhen.evaluation.calibration.records import Record
+from knowwhen.evaluation.calibration.replays.gate import replay_gate
+from knowwhen.evaluation.calibration.replays.replay import Gauge
+from knowwhen.evaluation.calibration.replays.self_dc import replay_self_dc
 from knowwhen.evaluation.datasets import GoldQuestion, read_dataset
 from knowwhen.evaluation.metrics import contains, exact_match, f1
-from knowwhen.evaluation.recordings.probtree import SCORE, probtree_records
-from knowwhen.evaluation.recordings.seakr import run_lengths, seakr_records
-from knowwhen.evaluation.records import Record
-from knowwhen.evaluation.replays.gate import replay_gate
-from knowwhen.evaluation.replays.replay import Gauge
-from knowwhen.evaluation.replays.self_dc import replay_self_dc
 from knowwhen.models.errors import KnowwhenError
 
 RECORDED = Path(__file__).resolve().parents[2] / "shared" / "data" / "recorded"

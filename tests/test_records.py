@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from knowwhen.evaluation.records import Asked, Attempt, Combined, Record, Samples, read_records, write_records
+from knowwhen.evaluation.calibration.records import (
+    Asked,
+    Attempt,
+    Combined,
+    Record,
+    Samples,
+    read_records,
+    write_records,
+)
 from knowwhen.models.errors import KnowwhenError
 
 PART = Asked(question="p", closed_book=Attempt(answer="c"), open_book=(Attempt(answer="o"),))

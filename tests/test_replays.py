@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from knowwhen.evaluation.calibration.records import Asked, Attempt, Combined, Record, Samples
+from knowwhen.evaluation.calibration.replays.gate import cuts_between, replay_gate
+from knowwhen.evaluation.calibration.replays.keqa import replay_keqa
+from knowwhen.evaluation.calibration.replays.replay import Gauge, Replay
+from knowwhen.evaluation.calibration.replays.self_dc import replay_self_dc
 from knowwhen.evaluation.metrics import exact_match
-from knowwhen.evaluation.records import Asked, Attempt, Combined, Record, Samples
-from knowwhen.evaluation.replays.gate import cuts_between, replay_gate
-from knowwhen.evaluation.replays.keqa import replay_keqa
-from knowwhen.evaluation.replays.replay import Gauge, Replay
-from knowwhen.evaluation.replays.self_dc import replay_self_dc
 from knowwhen.models.errors import KnowwhenError, SettingsError
 from knowwhen.nodes.score_confidence import route_by_band
 from knowwhen.uncertainty.clusters import by_normal_form

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowwhen.evaluation import resampling
+from knowwhen.evaluation.figures import resampling
+from knowwhen.evaluation.figures.resampling import mean_of, optional_mean
 from knowwhen.evaluation.intervals import weighted_means
-from knowwhen.evaluation.resampling import mean_of, optional_mean
 
 RNG = np.random.default_rng(7)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowwhen.evaluation.retrieval_need import NEEDS, boundary_figures, need_figures, needs
+from knowwhen.evaluation.figures.retrieval_need import NEEDS, boundary_figures, need_figures, needs
 
 #            needed needed unneeded unneeded unneeded harmful neither neither
 WITHOUT = np.array([0, 0, 1, 1, 1, 1, 0, 0], dtype=bool)

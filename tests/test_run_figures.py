@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 from outcomes import failure, outcome
 
+from knowwhen.evaluation.figures.run_figures import RunFigures, run_figures
 from knowwhen.evaluation.outcome import Outcome
-from knowwhen.evaluation.run_figures import RunFigures, run_figures
 from knowwhen.models.errors import SettingsError
 
 FIVE = [

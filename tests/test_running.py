@@ -24,10 +24,10 @@ from processes import started
 from scripted import ScriptedChat
 
 from knowwhen.evaluation.arms import Arm, arm
+from knowwhen.evaluation.figures.run_figures import run_figures
 from knowwhen.evaluation.long_journal import read_journal
 from knowwhen.evaluation.outcome import Outcome
 from knowwhen.evaluation.question_set import QuestionSet
-from knowwhen.evaluation.run_figures import run_figures
 from knowwhen.evaluation.running import RUN, Ran, compare, run
 from knowwhen.evaluation.scoring import Scorer
 from knowwhen.graphs import direct, retrieve_then_read

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from knowwhen.evaluation import score_figures as module
-from knowwhen.evaluation.score_figures import (
+from knowwhen.evaluation.figures import score_figures as module
+from knowwhen.evaluation.figures.score_figures import (
     ScoreFigures,
     aurc,
     auroc,

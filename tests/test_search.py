@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knowwhen.evaluation.budget import Budget
-from knowwhen.evaluation.replays.replay import Array, Outcomes, Replay, Thresholds
-from knowwhen.evaluation.search import best, by_two_stages, for_new, search
-from knowwhen.evaluation.trade_off import on_front, write_trade_off
-from knowwhen.evaluation.verdict import verdict
+from knowwhen.evaluation.calibration.budget import Budget
+from knowwhen.evaluation.calibration.replays.replay import Array, Outcomes, Replay, Thresholds
+from knowwhen.evaluation.calibration.search import best, by_two_stages, for_new, search
+from knowwhen.evaluation.calibration.trade_off import on_front, write_trade_off
+from knowwhen.evaluation.calibration.verdict import verdict
 from knowwhen.models.errors import SettingsError
 
 FREE = Budget()

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from knowwhen.evaluation.figures.run_figures import RunFigures
+from knowwhen.evaluation.figures.score_figures import ScoreFigures
 from knowwhen.evaluation.intervals import Figure
 from knowwhen.evaluation.report.summary import Summary
 from knowwhen.evaluation.report.tables import score_sets
 from knowwhen.evaluation.report.text import heading
-from knowwhen.evaluation.run_figures import RunFigures
-from knowwhen.evaluation.score_figures import ScoreFigures
 
 Kind = Literal["trade-off", "risk-coverage", "calibration", "routes"]
 Row = dict[str, str | int | float | None]

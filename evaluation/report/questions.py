@@ -7,13 +7,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from knowwhen.evaluation.figures.retrieval_need import NEEDS, Need, needs
+from knowwhen.evaluation.figures.run_figures import RIGHT_FROM
 from knowwhen.evaluation.outcome import Outcome
 from knowwhen.evaluation.report.runs import RunRead
 from knowwhen.evaluation.report.summary import Summary
 from knowwhen.evaluation.report.text import heading
 from knowwhen.evaluation.report.tree import Branch, tree_of
-from knowwhen.evaluation.retrieval_need import NEEDS, Need, needs
-from knowwhen.evaluation.run_figures import RIGHT_FROM
 
 Verdict = Literal["right", "wrong", "failed", "not asked"]
 MOST = 3000  # characters of a passage or of what else a step holds; the journal has the rest

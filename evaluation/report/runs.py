@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from knowwhen.evaluation.comparison import ALWAYS, NEVER
+from knowwhen.evaluation.figures.comparison import ALWAYS, NEVER
 from knowwhen.evaluation.journal import JOURNAL
 from knowwhen.evaluation.long_journal import LongJournal
 from knowwhen.evaluation.outcome import Outcome

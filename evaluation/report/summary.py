@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from knowwhen.evaluation.comparison import ALWAYS, NEVER, Comparison, compare
+from knowwhen.evaluation.figures.comparison import ALWAYS, NEVER, Comparison, compare
+from knowwhen.evaluation.figures.run_figures import RIGHT
 from knowwhen.evaluation.report.runs import RunRead, reference
-from knowwhen.evaluation.run_figures import RIGHT
 from knowwhen.evaluation.run_origin import RunOrigin
 from knowwhen.models.errors import KnowwhenError
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from knowwhen.evaluation.figures.retrieval_need import NEEDS
+from knowwhen.evaluation.figures.run_figures import GroupFigures, RunFigures
+from knowwhen.evaluation.figures.score_figures import ScoreFigures
 from knowwhen.evaluation.intervals import RESAMPLES, Figure
 from knowwhen.evaluation.report.summary import Summary
 from knowwhen.evaluation.report.text import heading
-from knowwhen.evaluation.retrieval_need import NEEDS
-from knowwhen.evaluation.run_figures import GroupFigures, RunFigures
-from knowwhen.evaluation.score_figures import ScoreFigures
 from knowwhen.models.cost import NO_COST
 
 NOTHING = "–"

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from knowwhen.evaluation.comparison import Comparison
+from knowwhen.evaluation.figures.comparison import Comparison
+from knowwhen.evaluation.figures.run_figures import RIGHT
 from knowwhen.evaluation.journal import unwritable
 from knowwhen.evaluation.report.html import Drawn, Page, Pages, inlined
 from knowwhen.evaluation.report.markdown import as_markdown
@@ -14,7 +15,6 @@ from knowwhen.evaluation.report.plot_data import PlotData, as_csv, plot_data
 from knowwhen.evaluation.report.questions import question_of
 from knowwhen.evaluation.report.runs import RunRead, open_runs
 from knowwhen.evaluation.report.summary import Summary, summarise
-from knowwhen.evaluation.run_figures import RIGHT
 
 QUESTIONS = 200  # on a page, at most
 WEIGHT = 4_000_000  # characters of a page's questions, at most, but for a single one

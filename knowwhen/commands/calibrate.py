@@ -9,9 +9,9 @@ from knowwhen.commands.progress import questions_done
 from knowwhen.commands.turn_table import show_failures
 
 if TYPE_CHECKING:
-    from knowwhen.evaluation.calibrate import Calibration
+    from knowwhen.evaluation.calibration.calibrate import Calibration
+    from knowwhen.evaluation.calibration.recording import Recording
     from knowwhen.evaluation.intervals import Figure
-    from knowwhen.evaluation.recording import Recording
     from knowwhen.uncertainty.score import Kind
 
 app = typer.Typer(invoke_without_command=True)
@@ -78,9 +78,9 @@ def calibrate(
     """
     if context.invoked_subcommand:
         return
-    from knowwhen.evaluation.budget import Budget
-    from knowwhen.evaluation.calibrate import calibrate_records
-    from knowwhen.evaluation.records import read_records
+    from knowwhen.evaluation.calibration.budget import Budget
+    from knowwhen.evaluation.calibration.calibrate import calibrate_records
+    from knowwhen.evaluation.calibration.records import read_records
     from knowwhen.models.errors import SettingsError
     from knowwhen.uncertainty.thresholds import OfModel
 
@@ -137,7 +137,7 @@ def _record(
     seed: int,
 ) -> "Recording":
     """Ask the model, and say on stderr what was left out."""
-    from knowwhen.evaluation.recording import record_dataset
+    from knowwhen.evaluation.calibration.recording import record_dataset
     from knowwhen.interrupt import stopping_at_once
     from knowwhen.settings_text import read_settings
 
@@ -180,10 +180,10 @@ def convert(
     ] = None,
 ) -> None:
     """Make a published run a file of records, for --records."""
+    from knowwhen.evaluation.calibration.recordings.probtree import probtree_records
+    from knowwhen.evaluation.calibration.recordings.seakr import seakr_records
+    from knowwhen.evaluation.calibration.records import write_records
     from knowwhen.evaluation.datasets import read_dataset
-    from knowwhen.evaluation.recordings.probtree import probtree_records
-    from knowwhen.evaluation.recordings.seakr import seakr_records
-    from knowwhen.evaluation.records import write_records
     from knowwhen.models.errors import SettingsError
 
     if recording == "probtree":
@@ -198,11 +198,11 @@ def convert(
 
 
 def _write_curve(found: "Calibration", out: Path) -> None:
-    from knowwhen.evaluation.calibrate import PLOT
+    from knowwhen.evaluation.calibration.calibrate import PLOT
 
     found.write_curve(out)
     try:
-        from knowwhen.evaluation.trade_off_plot import plot_trade_off
+        from knowwhen.evaluation.calibration.trade_off_plot import plot_trade_off
     except ModuleNotFoundError:
         typer.echo("there is no plot without matplotlib; pip install 'knowwhen[training]'", err=True)
     else:

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel
 
-from knowwhen.evaluation.columns import Columns
+from knowwhen.evaluation.figures.columns import Columns
 from knowwhen.nodes.state import Route
 
 

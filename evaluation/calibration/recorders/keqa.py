@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from knowwhen.evaluation.calibration.recorders.recorder import Recorder, record_of, tokens
+from knowwhen.evaluation.calibration.records import Asked, Attempt, Record, Samples
+from knowwhen.evaluation.calibration.replays.keqa import largest
 from knowwhen.evaluation.datasets import GoldQuestion
-from knowwhen.evaluation.recorders.recorder import Recorder, record_of, tokens
-from knowwhen.evaluation.records import Asked, Attempt, Record, Samples
-from knowwhen.evaluation.replays.keqa import largest
 from knowwhen.graphs.keqa import PROMPTS, KEQASettings, keqa
 from knowwhen.models.capability import Capability
 from knowwhen.models.cost import NO_COST, add_costs

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, Field
 
-from knowwhen.evaluation.replays.replay import Array, Flags
+from knowwhen.evaluation.calibration.replays.replay import Array, Flags
 
 
 class Budget(BaseModel, frozen=True, extra="forbid"):

@@ -1,7 +1,7 @@
 """What a calibration comes to, in plain sentences."""
 
+from knowwhen.evaluation.calibration.search import Found
 from knowwhen.evaluation.intervals import Figure
-from knowwhen.evaluation.search import Found
 
 
 def verdict(found: Found, metric: str) -> str:

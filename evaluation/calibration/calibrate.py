@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from knowwhen.evaluation.budget import Budget
-from knowwhen.evaluation.gates import gate_of, kind_of
+from knowwhen.evaluation.calibration.budget import Budget
+from knowwhen.evaluation.calibration.gates import gate_of, kind_of
+from knowwhen.evaluation.calibration.records import Record
+from knowwhen.evaluation.calibration.replays.replay import Gauge, Replay
+from knowwhen.evaluation.calibration.search import FOLDS, Found, best, by_two_stages, search
+from knowwhen.evaluation.calibration.trade_off import write_trade_off
+from knowwhen.evaluation.calibration.verdict import verdict
 from knowwhen.evaluation.intervals import Figure
 from knowwhen.evaluation.metric_names import METRICS
-from knowwhen.evaluation.records import Record
-from knowwhen.evaluation.replays.replay import Gauge, Replay
-from knowwhen.evaluation.search import FOLDS, Found, best, by_two_stages, search
-from knowwhen.evaluation.trade_off import write_trade_off
-from knowwhen.evaluation.verdict import verdict
 from knowwhen.models.errors import KnowwhenError, SettingsError
 from knowwhen.uncertainty.score import Kind, Setting
 from knowwhen.uncertainty.thresholds import FoundOn, OfEstimator, OfModel, Thresholds

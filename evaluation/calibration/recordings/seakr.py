@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from knowwhen.evaluation.calibration.records import Attempt, Record
 from knowwhen.evaluation.metrics import normalise
-from knowwhen.evaluation.records import Attempt, Record
 from knowwhen.models.errors import KnowwhenError
 
 MOST = 15  # passages of a question

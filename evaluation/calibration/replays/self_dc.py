@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knowwhen.evaluation.metric_names import Metric
-from knowwhen.evaluation.records import Asked, Record
-from knowwhen.evaluation.replays.replay import (
+from knowwhen.evaluation.calibration.records import Asked, Record
+from knowwhen.evaluation.calibration.replays.replay import (
     UNSURE,
     Array,
     Gauge,
@@ -24,6 +23,7 @@ from knowwhen.evaluation.replays.replay import (
     open_tokens,
     qualities,
 )
+from knowwhen.evaluation.metric_names import Metric
 from knowwhen.models.errors import KnowwhenError, SettingsError
 
 ALPHAS = tuple(round(0.01 * step, 2) for step in range(101))

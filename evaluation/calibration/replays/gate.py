@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from knowwhen.evaluation.metric_names import Metric
-from knowwhen.evaluation.records import Record
-from knowwhen.evaluation.replays.replay import (
+from knowwhen.evaluation.calibration.records import Record
+from knowwhen.evaluation.calibration.replays.replay import (
     UNSURE,
     Array,
     Gauge,
@@ -18,6 +17,7 @@ from knowwhen.evaluation.replays.replay import (
     extremes,
     open_tokens,
 )
+from knowwhen.evaluation.metric_names import Metric
 from knowwhen.models.errors import SettingsError
 
 MOST = 1000  # candidates, by quantiles of the scores where there are more

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from knowwhen.evaluation.columns import Mask
+from knowwhen.evaluation.figures.columns import Mask
+from knowwhen.evaluation.figures.resampling import mean_of, optional_mean
 from knowwhen.evaluation.intervals import Figure
-from knowwhen.evaluation.resampling import mean_of, optional_mean
 
 Need = Literal["needed", "unneeded", "harmful", "neither"]
 """Wrong without and right with retrieval; right both ways; right without and wrong with; wrong both ways."""

@@ -9,9 +9,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from knowwhen.evaluation.calibration.records import Record, Samples
+from knowwhen.evaluation.calibration.replays.replay import (
+    Gauge,
+    Outcomes,
+    Replay,
+    Thresholds,
+    extremes,
+    open_tokens,
+)
 from knowwhen.evaluation.metric_names import Metric
-from knowwhen.evaluation.records import Record, Samples
-from knowwhen.evaluation.replays.replay import Gauge, Outcomes, Replay, Thresholds, extremes, open_tokens
 from knowwhen.models.errors import SettingsError
 
 FEWEST = 2  # answers that can be compared

@@ -3,9 +3,9 @@
 import numpy as np
 from pydantic import BaseModel
 
-from knowwhen.evaluation.columns import Columns
+from knowwhen.evaluation.figures.columns import Columns
+from knowwhen.evaluation.figures.resampling import mean_of
 from knowwhen.evaluation.intervals import Figure
-from knowwhen.evaluation.resampling import mean_of
 
 
 class Amount(BaseModel, frozen=True, extra="forbid"):

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from knowwhen.evaluation.calibration.recordings.probtree import SCORE
+from knowwhen.evaluation.calibration.records import Record
+from knowwhen.evaluation.calibration.replays.gate import replay_gate
+from knowwhen.evaluation.calibration.replays.keqa import replay_keqa
+from knowwhen.evaluation.calibration.replays.replay import Gauge, Replay
+from knowwhen.evaluation.calibration.replays.self_dc import replay_self_dc
 from knowwhen.evaluation.metric_names import Metric
-from knowwhen.evaluation.recordings.probtree import SCORE
-from knowwhen.evaluation.records import Record
-from knowwhen.evaluation.replays.gate import replay_gate
-from knowwhen.evaluation.replays.keqa import replay_keqa
-from knowwhen.evaluation.replays.replay import Gauge, Replay
-from knowwhen.evaluation.replays.self_dc import replay_self_dc
 from knowwhen.models.errors import SettingsError
 from knowwhen.uncertainty.resolve import ESTIMATORS
 from knowwhen.uncertainty.score import Kind, Setting

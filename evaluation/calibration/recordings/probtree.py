@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from knowwhen.evaluation.calibration.records import Asked, Attempt, Combined, Record
 from knowwhen.evaluation.datasets import GoldQuestion
 from knowwhen.evaluation.metrics import normalise
-from knowwhen.evaluation.records import Asked, Attempt, Combined, Record
 from knowwhen.models.errors import KnowwhenError
 
 SCORE = "geometric_probability"

@@ -7,8 +7,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from knowwhen.evaluation.calibration.records import Asked, Attempt, Record
 from knowwhen.evaluation.metric_names import Metric
-from knowwhen.evaluation.records import Asked, Attempt, Record
 from knowwhen.models.errors import SettingsError
 from knowwhen.uncertainty.score import Kind
 

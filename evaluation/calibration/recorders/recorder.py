@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from knowwhen.evaluation.calibration.records import Asked, Record
 from knowwhen.evaluation.datasets import GoldQuestion
-from knowwhen.evaluation.records import Asked, Record
 from knowwhen.models.cost import Cost
 from knowwhen.uncertainty.score import Kind, Setting
 

@@ -7,19 +7,17 @@ from itertools import combinations
 import numpy as np
 from pydantic import BaseModel
 
-from knowwhen.evaluation.columns import Columns, columns_of
-from knowwhen.evaluation.intervals import Figure
-from knowwhen.evaluation.outcome import Outcome
-from knowwhen.evaluation.permutation import holm, paired_p
-from knowwhen.evaluation.resampling import mean_of
-from knowwhen.evaluation.retrieval_need import (
+from knowwhen.evaluation.figures.columns import Columns, columns_of
+from knowwhen.evaluation.figures.permutation import holm, paired_p
+from knowwhen.evaluation.figures.resampling import mean_of
+from knowwhen.evaluation.figures.retrieval_need import (
     BoundaryFigures,
     NeedFigures,
     boundary_figures,
     need_figures,
     needs,
 )
-from knowwhen.evaluation.run_figures import (
+from knowwhen.evaluation.figures.run_figures import (
     RIGHT,
     RunFigures,
     figures_of,
@@ -27,7 +25,9 @@ from knowwhen.evaluation.run_figures import (
     retrieved,
     scores_of,
 )
-from knowwhen.evaluation.score_figures import BINS, ScoreFigures
+from knowwhen.evaluation.figures.score_figures import BINS, ScoreFigures
+from knowwhen.evaluation.intervals import Figure
+from knowwhen.evaluation.outcome import Outcome
 from knowwhen.models.errors import KnowwhenError, SettingsError
 
 NEVER = "direct"

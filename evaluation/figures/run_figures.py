@@ -5,13 +5,13 @@ from collections.abc import Iterable
 import numpy as np
 from pydantic import BaseModel
 
-from knowwhen.evaluation.columns import Columns, Labels, Mask, columns_of
-from knowwhen.evaluation.cost_figures import CostFigures, cost_figures
+from knowwhen.evaluation.figures.columns import Columns, Labels, Mask, columns_of
+from knowwhen.evaluation.figures.cost_figures import CostFigures, cost_figures
+from knowwhen.evaluation.figures.resampling import mean_of
+from knowwhen.evaluation.figures.route_figures import RouteFigures, route_figures
+from knowwhen.evaluation.figures.score_figures import BINS, ScoreFigures, score_figures
 from knowwhen.evaluation.intervals import Figure
 from knowwhen.evaluation.outcome import Outcome
-from knowwhen.evaluation.resampling import mean_of
-from knowwhen.evaluation.route_figures import RouteFigures, route_figures
-from knowwhen.evaluation.score_figures import BINS, ScoreFigures, score_figures
 from knowwhen.models.errors import SettingsError
 
 RIGHT = "exact_match"

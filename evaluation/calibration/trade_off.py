@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from knowwhen.evaluation.calibration.replays.replay import Array, Flags, Replay
 from knowwhen.evaluation.journal import unwritable
-from knowwhen.evaluation.replays.replay import Array, Flags, Replay
 
 FIGURES = ("quality", "retrievals", "tokens")
 

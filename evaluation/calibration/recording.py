@@ -9,15 +9,15 @@ from typing import Any
 from pydantic import BaseModel
 
 from knowwhen.evaluation.asking import Report, ask_missing
+from knowwhen.evaluation.calibration.gates import gate_of
+from knowwhen.evaluation.calibration.recorders.keqa import keqa_recorder
+from knowwhen.evaluation.calibration.recorders.recorder import Recorder
+from knowwhen.evaluation.calibration.recorders.seakr import seakr_recorder
+from knowwhen.evaluation.calibration.recorders.self_dc import self_dc_recorder
+from knowwhen.evaluation.calibration.recorders.taikc import taikc_recorder
+from knowwhen.evaluation.calibration.records import Record, write_records
 from knowwhen.evaluation.datasets import GoldQuestion, drawn, read_dataset
-from knowwhen.evaluation.gates import gate_of
 from knowwhen.evaluation.journal import Finished, JournalKind, open_journal
-from knowwhen.evaluation.recorders.keqa import keqa_recorder
-from knowwhen.evaluation.recorders.recorder import Recorder
-from knowwhen.evaluation.recorders.seakr import seakr_recorder
-from knowwhen.evaluation.recorders.self_dc import self_dc_recorder
-from knowwhen.evaluation.recorders.taikc import taikc_recorder
-from knowwhen.evaluation.records import Record, write_records
 from knowwhen.models.errors import KnowwhenError
 from knowwhen.models.resolve import ModelLike, resolve_model
 from knowwhen.tools.resolve import RetrieverLike

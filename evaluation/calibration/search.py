@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import BaseModel
 
-from knowwhen.evaluation.budget import Budget
+from knowwhen.evaluation.calibration.budget import Budget
+from knowwhen.evaluation.calibration.replays.replay import Array, Flags, Outcomes, Places, Replay, Thresholds
+from knowwhen.evaluation.figures.resampling import draws, mean_of, with_interval
 from knowwhen.evaluation.intervals import Figure
-from knowwhen.evaluation.replays.replay import Array, Flags, Outcomes, Places, Replay, Thresholds
-from knowwhen.evaluation.resampling import draws, mean_of, with_interval
 from knowwhen.models.errors import SettingsError
 
 FOLDS = 5

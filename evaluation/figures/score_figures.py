@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
+from knowwhen.evaluation.figures.resampling import MANY, draws, with_interval
 from knowwhen.evaluation.intervals import Figure
-from knowwhen.evaluation.resampling import MANY, draws, with_interval
 from knowwhen.models.errors import SettingsError
 from knowwhen.uncertainty.score import Kind
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure  # of the extra `training`
 
+from knowwhen.evaluation.calibration.replays.replay import Replay
+from knowwhen.evaluation.calibration.search import Found
+from knowwhen.evaluation.calibration.trade_off import means, on_front
 from knowwhen.evaluation.journal import unwritable
-from knowwhen.evaluation.replays.replay import Replay
-from knowwhen.evaluation.search import Found
-from knowwhen.evaluation.trade_off import means, on_front
 
 
 def plot_trade_off(replay: Replay, found: Found, metric: str, title: str, out: Path) -> None:

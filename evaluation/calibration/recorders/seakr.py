@@ -6,9 +6,15 @@ some up and not others; the replay then looks all of them up.
 
 from typing import Any
 
+from knowwhen.evaluation.calibration.recorders.recorder import (
+    SURE_OF_ALL,
+    Recorder,
+    chosen,
+    record_of,
+    tokens,
+)
+from knowwhen.evaluation.calibration.records import Asked, Attempt, Record
 from knowwhen.evaluation.datasets import GoldQuestion
-from knowwhen.evaluation.recorders.recorder import SURE_OF_ALL, Recorder, chosen, record_of, tokens
-from knowwhen.evaluation.records import Asked, Attempt, Record
 from knowwhen.graphs.seakr import PROMPTS, seakr
 from knowwhen.models.resolve import ModelLike, resolve_model
 from knowwhen.tools.resolve import RetrieverLike, resolve_retriever

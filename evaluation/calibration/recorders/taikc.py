@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from knowwhen.evaluation.calibration.recorders.recorder import Recorder, chosen, record_of, tokens
+from knowwhen.evaluation.calibration.records import Asked, Attempt, Record
 from knowwhen.evaluation.datasets import GoldQuestion
-from knowwhen.evaluation.recorders.recorder import Recorder, chosen, record_of, tokens
-from knowwhen.evaluation.records import Asked, Attempt, Record
 from knowwhen.graphs.taikc import PROMPTS, TAIKCSettings, taikc
 from knowwhen.models.door import Door
 from knowwhen.models.resolve import ModelLike, resolve_model

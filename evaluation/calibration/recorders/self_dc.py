@@ -5,9 +5,9 @@ from itertools import product
 from math import prod
 from typing import Any
 
+from knowwhen.evaluation.calibration.recorders.recorder import Recorder, record_of, tokens
+from knowwhen.evaluation.calibration.records import Asked, Attempt, Combined, Record
 from knowwhen.evaluation.datasets import GoldQuestion
-from knowwhen.evaluation.recorders.recorder import Recorder, record_of, tokens
-from knowwhen.evaluation.records import Asked, Attempt, Combined, Record
 from knowwhen.graphs.self_dc import PROMPTS, SelfDCSettings
 from knowwhen.models.door import Door
 from knowwhen.models.resolve import ModelLike, resolve_model
