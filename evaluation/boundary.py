@@ -12,7 +12,7 @@ from knowwhen.evaluation import implication
 from knowwhen.evaluation.asking import Report, ask_missing
 from knowwhen.evaluation.both_answers import BothAnswers, ask_both
 from knowwhen.evaluation.boundary_figures import Boundary, Measured, boundary, measured
-from knowwhen.evaluation.datasets import GoldQuestion, drawn, read_dataset
+from knowwhen.evaluation.datasets import GoldQuestion, Skipped, drawn, read_dataset
 from knowwhen.evaluation.journal import Journal, JournalKind, open_journal
 from knowwhen.models.capability import describe
 from knowwhen.models.cost import NO_COST, Cost, add_costs
@@ -79,6 +79,8 @@ def boundary_report(
     limit: int = QUESTIONS,
     seed: int = 0,
     out: Path | None = None,
+    kind: str | None = None,
+    skipped: Skipped | None = None,
     report: Report = lambda done, total: None,
 ) -> BoundaryReport:
     """Ask questions by Direct QA and by Confident QA, and see whether what is declined is what is not known.
@@ -95,6 +97,8 @@ def boundary_report(
         limit: how many questions are drawn of each dataset, at most.
         seed: of the draw and of the intervals.
         out: the folder of the journal; None: nothing is kept.
+        kind: the form of all datasets' records, where it is not to be recognised.
+        skipped: counts their bad records, and the reading goes on without them; None: the first ends it.
         report: called with the number of questions done and of all, at the beginning and after each.
 
     Raises:
@@ -105,7 +109,7 @@ def boundary_report(
     """
     if limit < 1:
         raise SettingsError("limit must be at least 1 question")
-    chosen = [_dataset(each, limit, seed) for each in _different(datasets)]
+    chosen = [_dataset(each, limit, seed, kind, skipped) for each in _different(datasets)]
     door = Door(resolve_model(model), asked_by="knowwhen evaluate boundary")
     judging = None if judge is None else Door(resolve_model(judge), asked_by="knowwhen evaluate boundary")
     prompts = [answer_directly.PROMPT, confident_qa.PROMPT, *([implication.PROMPT] if judging else [])]
@@ -152,13 +156,15 @@ def _different(datasets: Sequence[str | Path]) -> list[str | Path]:
     return list(datasets)
 
 
-def _dataset(dataset: str | Path, limit: int, seed: int) -> _Dataset:
+def _dataset(
+    dataset: str | Path, limit: int, seed: int, kind: str | None, skipped: Skipped | None
+) -> _Dataset:
     """Draw single-hop questions; their ids tell them from those of other datasets."""
     left_out = 0
 
     def single_hop() -> Iterator[GoldQuestion]:
         nonlocal left_out
-        for question in read_dataset(dataset):
+        for question in read_dataset(dataset, kind, skipped):
             if question.metadata.get("hops", 1) == 1:
                 yield question
             else:

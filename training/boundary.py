@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from knowwhen.evaluation.asking import Report, ask_missing
-from knowwhen.evaluation.datasets import GoldQuestion, drawn, read_dataset
+from knowwhen.evaluation.datasets import GoldQuestion, Skipped, drawn, read_dataset
 from knowwhen.evaluation.journal import Finished, JournalKind, open_journal
 from knowwhen.evaluation.metrics import exact_match
 from knowwhen.models.capability import describe
@@ -82,6 +82,8 @@ def build_boundary(
     model: ModelLike = "pocket",
     limit: int = QUESTIONS,
     seed: int = 0,
+    kind: str | None = None,
+    skipped: Skipped | None = None,
     report: Report = lambda done, total: None,
 ) -> BoundarySummary:
     """Write what a model is to say and to decline under Confident QA, by what it answers under Direct QA.
@@ -91,12 +93,14 @@ def build_boundary(
     is then the same as without the stop.
 
     Args:
-        dataset: a file of FlashRAG's JSONL with single-fact questions, or one of the almanac's splits
-            (`almanac:train`); questions whose metadata has other `hops` than 1 are left out.
+        dataset: single-fact questions, as `read_dataset` takes them (`almanac:train`); those whose metadata
+            has other `hops` than 1 are left out.
         out: the folder of the set, `boundary.jsonl`, and of its journal with all answers.
         model: who is to learn its boundary.
         limit: how many questions are drawn, at most.
         seed: of the draw.
+        kind: the form of the dataset's records, where it is not to be recognised.
+        skipped: counts its bad records, and the reading goes on without them; None: the first ends it.
         report: called with the number of questions done and of all, at the beginning and after each.
 
     Raises:
@@ -106,7 +110,7 @@ def build_boundary(
     """
     if limit < 1:
         raise SettingsError("limit must be at least 1")
-    single = SingleFact(read_dataset(dataset))
+    single = SingleFact(read_dataset(dataset, kind, skipped))
     questions = drawn(single, limit, seed)
     if not questions:
         raise KnowwhenError(f"{dataset} holds no single-fact question; give a dataset that does")

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from knowwhen.evaluation.asking import Report, ask_missing
-from knowwhen.evaluation.datasets import GoldQuestion, drawn, read_dataset
+from knowwhen.evaluation.datasets import GoldQuestion, Skipped, drawn, read_dataset
 from knowwhen.evaluation.journal import Finished, JournalKind, open_journal
 from knowwhen.evaluation.metrics import f1
 from knowwhen.graphs.method import Method
@@ -109,6 +109,8 @@ def build_instructions(
     seed: int = 0,
     reranker: str | None = None,
     settings: dict[str, Any] | None = None,
+    kind: str | None = None,
+    skipped: Skipped | None = None,
     report: Report = lambda done, total: None,
 ) -> InstructionsSummary:
     """Write what a teacher's right answers took, step by step.
@@ -117,7 +119,7 @@ def build_instructions(
     question twice.
 
     Args:
-        dataset: a file of FlashRAG's JSONL, or one of the almanac's splits (`almanac:train`).
+        dataset: as `read_dataset` takes it (`almanac:train`).
         out: the folder of the set, `instructions.jsonl`, and of its journal with every prompt and reply.
         model: the teacher.
         corpus: where it looks things up.
@@ -125,6 +127,8 @@ def build_instructions(
         seed: of the draw.
         reranker: what reorders the passages found (`taikc`); the paper's is `intfloat/e5-base-v2`.
         settings: of TAIKC (`TAIKCSettings`), where not the defaults.
+        kind: the form of the dataset's records, where it is not to be recognised.
+        skipped: counts its bad records, and the reading goes on without them; None: the first ends it.
         report: called with the number of questions done and of all, at the beginning and after each.
 
     Raises:
@@ -135,7 +139,7 @@ def build_instructions(
     """
     if limit < 1:
         raise SettingsError("limit must be at least 1")
-    questions = drawn(read_dataset(dataset), limit, seed)
+    questions = drawn(read_dataset(dataset, kind, skipped), limit, seed)
     if not questions:
         raise KnowwhenError(f"{dataset} holds no question; give a dataset that does")
     teacher = resolve_model(model)

@@ -11,7 +11,7 @@ from functools import reduce
 from pathlib import Path
 
 from knowwhen.evaluation.asking import Report, ask_missing
-from knowwhen.evaluation.datasets import GoldQuestion, drawn, read_dataset
+from knowwhen.evaluation.datasets import GoldQuestion, Skipped, drawn, read_dataset
 from knowwhen.evaluation.metrics import f1
 from knowwhen.models.capability import describe
 from knowwhen.models.cost import NO_COST, add_costs
@@ -61,6 +61,8 @@ def build_reference(
     passages: int = PASSAGES,
     encoder: str = LETTERS,
     seed: int = 0,
+    kind: str | None = None,
+    skipped: Skipped | None = None,
     report: Report = lambda done, total: None,
 ) -> ReferenceSummary:
     """Label the passages retrieved for the questions of a dataset, and write those that changed an answer.
@@ -70,7 +72,7 @@ def build_reference(
     draw others or take another encoder.
 
     Args:
-        dataset: a file of FlashRAG's JSONL, or `almanac`; not the questions that KEQA is to be measured on.
+        dataset: as `read_dataset` takes it; not the questions that KEQA is to be measured on.
         out: the folder of the set and of its journal, which holds every label with its two answers.
         model: who answers: the model that is to read the picked passages later.
         corpus: where the passages are retrieved.
@@ -78,6 +80,8 @@ def build_reference(
         passages: how many are labelled for each question, at most.
         encoder: of questions with passages: `letters`, or a sentence-transformers model's folder or hub id.
         seed: of the draw.
+        kind: the form of the dataset's records, where it is not to be recognised.
+        skipped: counts its bad records, and the reading goes on without them; None: the first ends it.
         report: called with the number of questions done and of all, at the beginning and after each.
 
     Raises:
@@ -88,7 +92,7 @@ def build_reference(
     """
     if limit < 1 or passages < 1:
         raise SettingsError("limit and passages must be at least 1")
-    questions = drawn(read_dataset(dataset), limit, seed)
+    questions = drawn(read_dataset(dataset, kind, skipped), limit, seed)
     if not questions:
         raise KnowwhenError(f"{dataset} holds no question; give a dataset that does")
     answering = resolve_model(model)

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from knowwhen.commands import evaluate_method
+from knowwhen.commands import evaluate_method, run_options
 from knowwhen.commands.progress import questions_done
+from knowwhen.commands.skipping import skipping
 
 if TYPE_CHECKING:
     from knowwhen.evaluation.boundary import BoundaryReport
@@ -20,8 +21,8 @@ def boundary(
     dataset: Annotated[
         list[str],
         typer.Option(
-            help="FlashRAG's JSONL of single-hop questions, or those of almanac:test, almanac:calibration or "
-            "almanac:train; repeatable."
+            help="A file of single-hop questions in any form of docs/datasets.md, almanac:test, "
+            "almanac:calibration, almanac:train, or hf:<name>; repeatable."
         ),
     ],
     model: Annotated[
@@ -45,6 +46,8 @@ def boundary(
             show_default="nothing is kept",
         ),
     ] = None,
+    kind: run_options.Kind = None,
+    skip_bad: run_options.SkipBad = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Measure whether a model knows what it knows: TAIKC's boundary report.
@@ -56,9 +59,17 @@ def boundary(
     from knowwhen.interrupt import stopping_at_once
 
     with stopping_at_once():
-        with questions_done("asking") as report:
+        with skipping(skip_bad) as skipped, questions_done("asking") as report:
             found = boundary_report(
-                model, dataset, judge=judge, limit=limit, seed=seed, out=out, report=report
+                model,
+                dataset,
+                judge=judge,
+                limit=limit,
+                seed=seed,
+                out=out,
+                kind=kind,
+                skipped=skipped,
+                report=report,
             )
         if out is not None:
             _write(found, out)

@@ -1,4 +1,4 @@
-"""The options that `evaluate` and `compare` share."""
+"""The options that commands over a dataset share."""
 
 from pathlib import Path
 from typing import Annotated

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from knowwhen.commands import run_options
 from knowwhen.commands.progress import questions_done
+from knowwhen.commands.skipping import skipping
 from knowwhen.commands.turn_table import show_failures, show_turns
 
 if TYPE_CHECKING:
@@ -14,7 +16,11 @@ if TYPE_CHECKING:
 
 def boundary(
     dataset: Annotated[
-        str, typer.Option(help="FlashRAG's JSONL with single-fact questions, or those of almanac:train.")
+        str,
+        typer.Option(
+            help="A file of single-fact questions in any form of docs/datasets.md, almanac:train, or "
+            "hf:<name>."
+        ),
     ],
     out: Annotated[Path, typer.Option(help="The set's folder; a stopped run goes on from what is there.")],
     model: Annotated[
@@ -22,6 +28,8 @@ def boundary(
     ] = "pocket",
     limit: Annotated[int, typer.Option(min=1, help="How many questions, drawn at random.")] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+    kind: run_options.Kind = None,
+    skip_bad: run_options.SkipBad = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Make TAIKC's boundary-awareness set (KBAE) for a model: answer what it knows, decline the rest.
@@ -36,8 +44,17 @@ def boundary(
     from knowwhen.interrupt import stopping_at_once
     from knowwhen.training.boundary import FILE, build_boundary
 
-    with stopping_at_once(), questions_done("asking") as report:
-        summary = build_boundary(dataset, out, model=model, limit=limit, seed=seed, report=report)
+    with stopping_at_once(), skipping(skip_bad) as skipped, questions_done("asking") as report:
+        summary = build_boundary(
+            dataset,
+            out,
+            model=model,
+            limit=limit,
+            seed=seed,
+            kind=kind,
+            skipped=skipped,
+            report=report,
+        )
     show_failures(summary.failed, summary.first_failure)
     if summary.left_out:
         typer.echo(f"{summary.left_out:,} questions take more than one fact and were left out", err=True)

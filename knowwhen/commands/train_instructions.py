@@ -5,14 +5,18 @@ from typing import Annotated
 
 import typer
 
+from knowwhen.commands import run_options
 from knowwhen.commands.progress import questions_done
+from knowwhen.commands.skipping import skipping
 from knowwhen.commands.turn_table import show_failures, show_turns
 
 
 def instructions(
     dataset: Annotated[
         str,
-        typer.Option(help="FlashRAG's JSONL with multi-hop questions, or almanac:train."),
+        typer.Option(
+            help="A file of multi-hop questions in any form of docs/datasets.md, almanac:train, or hf:<name>."
+        ),
     ],
     model: Annotated[
         str,
@@ -32,6 +36,8 @@ def instructions(
         typer.Option("--set", metavar="NAME=VALUE", help="A setting of taikc, repeatable."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+    kind: run_options.Kind = None,
+    skip_bad: run_options.SkipBad = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Make TAIKC's instruction-following set (IF) with a teacher: its trees, readings and summaries.
@@ -47,7 +53,7 @@ def instructions(
     from knowwhen.settings_text import read_settings
     from knowwhen.training.instructions import FILE, build_instructions
 
-    with stopping_at_once(), questions_done("solving") as report:
+    with stopping_at_once(), skipping(skip_bad) as skipped, questions_done("solving") as report:
         summary = build_instructions(
             dataset,
             out,
@@ -57,6 +63,8 @@ def instructions(
             seed=seed,
             reranker=reranker,
             settings=read_settings(settings or ()),
+            kind=kind,
+            skipped=skipped,
             report=report,
         )
     show_failures(summary.failed, summary.first_failure)

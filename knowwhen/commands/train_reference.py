@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
+from knowwhen.commands import run_options
 from knowwhen.commands.progress import questions_done
+from knowwhen.commands.skipping import skipping
 from knowwhen.commands.turn_table import show_failures
 
 
@@ -13,7 +15,8 @@ def reference(
     dataset: Annotated[
         str,
         typer.Option(
-            help="FlashRAG's JSONL, or almanac (its train split); not the questions KEQA is measured on."
+            help="A file of questions in any form of docs/datasets.md, almanac (its train split), or "
+            "hf:<name>; not the questions KEQA is measured on."
         ),
     ],
     out: Annotated[Path, typer.Option(help="The set's folder; a stopped run goes on from what is there.")],
@@ -33,6 +36,8 @@ def reference(
         ),
     ] = "letters",
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+    kind: run_options.Kind = None,
+    skip_bad: run_options.SkipBad = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Label passages as helpful or harmful to the model's answers: the demonstrations of KEQA.
@@ -47,7 +52,7 @@ def reference(
     from knowwhen.tools.labelled import LEAST
     from knowwhen.training.reference import build_reference
 
-    with stopping_at_once(), questions_done("labelling") as report:
+    with stopping_at_once(), skipping(skip_bad) as skipped, questions_done("labelling") as report:
         summary = build_reference(
             dataset,
             out,
@@ -57,6 +62,8 @@ def reference(
             passages=passages,
             encoder=encoder,
             seed=seed,
+            kind=kind,
+            skipped=skipped,
             report=report,
         )
     show_failures(summary.failed, summary.first_failure)
