@@ -1,6 +1,6 @@
 """What happens while a method answers, as plain data: routes chosen, text written, questions answered."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,13 +18,36 @@ def events_of(method: "Method", question: str, with_text: bool = False) -> Itera
         `{"event": "step", …}` with the fields of a `Step` when a question is answered;
         `{"event": "answer", …}` with the whole output, last.
     """
-    from knowwhen.nodes.state import Answer
-
-    modes: Any = ["custom", "updates", "values", *(["messages"] if with_text else [])]
-    output: dict[str, Any] = {}
-    seen: set[str] = set()
-    stream: Any = method.stream({"question": question}, stream_mode=modes, subgraphs=True)
+    reading = _Reading()
+    stream: Any = method.stream({"question": question}, stream_mode=_modes(with_text), subgraphs=True)
     for namespace, mode, data in stream:
+        yield from reading.events(namespace, mode, data)
+    yield reading.answer()
+
+
+async def aevents_of(method: "Method", question: str, with_text: bool = False) -> AsyncIterator[Event]:
+    """The same without blocking; it can be cancelled, and then no node is begun any more."""
+    reading = _Reading()
+    stream: Any = method.astream({"question": question}, stream_mode=_modes(with_text), subgraphs=True)
+    async for namespace, mode, data in stream:
+        for event in reading.events(namespace, mode, data):
+            yield event
+    yield reading.answer()
+
+
+def _modes(with_text: bool) -> list[str]:
+    return ["custom", "updates", "values", *(["messages"] if with_text else [])]
+
+
+class _Reading:
+    """What a graph streams, read as events."""
+
+    def __init__(self) -> None:
+        self._output: dict[str, Any] = {}
+        self._seen: set[str] = set()
+
+    def events(self, namespace: tuple[str, ...], mode: str, data: Any) -> Iterator[Event]:
+        """The events of one part of the stream."""
         if mode == "custom":
             yield {"event": "route", **data}
         elif mode == "messages":
@@ -34,9 +57,15 @@ def events_of(method: "Method", question: str, with_text: bool = False) -> Itera
         elif mode == "updates":
             for update in data.values():
                 for step in (update or {}).get("steps", ()):
-                    if step["id"] not in seen:
-                        seen.add(step["id"])
+                    if step["id"] not in self._seen:
+                        self._seen.add(step["id"])
                         yield {"event": "step", **step}
         elif not namespace:
-            output = {name: data[name] for name in Answer.__annotations__ if name in data}
-    yield {"event": "answer", **output}
+            self._output = data
+
+    def answer(self) -> Event:
+        """The whole output, when the stream has ended."""
+        from knowwhen.nodes.state import Answer
+
+        told = {name: self._output[name] for name in Answer.__annotations__ if name in self._output}
+        return {"event": "answer", **told}

@@ -3,13 +3,16 @@
 import inspect
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from knowwhen.nodes.settings import Settings
 
 LOOKS_UP = "retriever"
 
 
-def known_to(method: str) -> frozenset[str]:
-    """What a method can be told by name: its settings and its other keywords.
+def settings_of(method: str) -> "type[Settings]":
+    """The settings of a method, with their defaults, bounds and descriptions.
 
     Raises:
         SettingsError: there is no such method.
@@ -20,14 +23,21 @@ def known_to(method: str) -> frozenset[str]:
 
     if method not in METHODS:
         raise SettingsError(f"there is no method {method!r}; choose from {', '.join(METHODS)}")
-    make: Any = METHODS[method]
-    own = {
-        field
-        for value in vars(sys.modules[make.__module__]).values()
-        if isinstance(value, type) and issubclass(value, Settings) and value.__module__ == make.__module__
-        for field in value.model_fields
-    }
-    return frozenset(own | set(inspect.signature(make).parameters) - {"settings"})
+    home = METHODS[method].__module__
+    own = (value for value in vars(sys.modules[home]).values() if isinstance(value, type))
+    return next(value for value in own if issubclass(value, Settings) and value.__module__ == home)
+
+
+def known_to(method: str) -> frozenset[str]:
+    """What a method can be told by name: its settings and its other keywords.
+
+    Raises:
+        SettingsError: there is no such method.
+    """
+    from knowwhen.graphs import METHODS
+
+    own = settings_of(method).model_fields
+    return frozenset({*own, *inspect.signature(METHODS[method]).parameters} - {"settings"})
 
 
 def shared_out(
