@@ -23,12 +23,15 @@ if TYPE_CHECKING:
     )
     from knowwhen.models.errors import CapabilityError, KnowwhenError
     from knowwhen.models.resolve import resolve_model
+    from knowwhen.tools.method_as_tool import as_tool
     from knowwhen.tools.resolve import resolve_retriever
+    from knowwhen.tools.search_as_tool import search_tool
 
 __all__ = [
     "CapabilityError",
     "KnowwhenError",
     "Method",
+    "as_tool",
     "chain_of_thought",
     "direct",
     "generate_then_read",
@@ -37,6 +40,7 @@ __all__ = [
     "resolve_retriever",
     "retrieve_then_read",
     "seakr",
+    "search_tool",
     "self_dc",
     "taikc",
 ]
@@ -44,8 +48,10 @@ __all__ = [
 _ELSEWHERE = {
     "CapabilityError": "knowwhen.models.errors",
     "KnowwhenError": "knowwhen.models.errors",
+    "as_tool": "knowwhen.tools.method_as_tool",
     "resolve_model": "knowwhen.models.resolve",
     "resolve_retriever": "knowwhen.tools.resolve",
+    "search_tool": "knowwhen.tools.search_as_tool",
 }
 
 

@@ -10,10 +10,12 @@ if TYPE_CHECKING:
     from knowwhen.tools.entry import BadEntries, Entry
     from knowwhen.tools.fusion import FusionRetriever
     from knowwhen.tools.index import add_to_index, build_index
+    from knowwhen.tools.method_as_tool import as_tool
     from knowwhen.tools.opening import check_index, open_index
     from knowwhen.tools.passage import Passage, as_passages
     from knowwhen.tools.rerank import RerankingRetriever, reranked
     from knowwhen.tools.resolve import RetrieverLike, resolve_retriever
+    from knowwhen.tools.search_as_tool import search_tool
 
 __all__ = [
     "BM25Retriever",
@@ -27,11 +29,13 @@ __all__ = [
     "RetrieverLike",
     "add_to_index",
     "as_passages",
+    "as_tool",
     "build_index",
     "check_index",
     "open_index",
     "reranked",
     "resolve_retriever",
+    "search_tool",
 ]
 
 # Each name's module is loaded when the name is first asked for: some bring faiss and torch.
@@ -47,11 +51,13 @@ _HOMES = {
     "RetrieverLike": "resolve",
     "add_to_index": "index",
     "as_passages": "passage",
+    "as_tool": "method_as_tool",
     "build_index": "index",
     "check_index": "opening",
     "open_index": "opening",
     "reranked": "rerank",
     "resolve_retriever": "resolve",
+    "search_tool": "search_as_tool",
 }
 
 
