@@ -79,6 +79,21 @@ def test_records_give_thresholds_a_curve_a_plot_and_a_verdict(run: Run, tmp_path
     assert (tmp_path / "t.curve.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_target_is_met_and_kept_in_the_file(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "t.json"
+    status, shown, _ = run(
+        "calibrate", "--records", recorded(tmp_path), "--method", "taikc", "--retrievals", "0.3",
+        "--model", "gpt-4o", "--out", str(out),
+    )  # fmt: skip
+    assert status == 0 and "taikc by probability, 0.3 retrievals a question: threshold" in shown
+    assert "retrievals can be expected within ±55 % of 0.30, 19 of 20 times" in " ".join(shown.split())
+    assert read_thresholds(out).found_on.budget["retrievals"] == 0.3
+    assert "No thresholds" not in shown
+    few = recorded(tmp_path, verbalised=0.5)
+    _, shown, _ = run("calibrate", "--records", few, "--method", "taikc", "--retrievals", "0.6")
+    assert "No thresholds come near 0.6 retrievals a question; the nearest take 1.00." in shown
+
+
 def test_json_is_one_object_with_what_was_found(run: Run, tmp_path: Path) -> None:
     _, shown, _ = run(
         "calibrate", "--records", recorded(tmp_path), "--two-stages", "--retrieval-price", "0.1", "--json"
@@ -88,6 +103,7 @@ def test_json_is_one_object_with_what_was_found(run: Run, tmp_path: Path) -> Non
     assert told["thresholds"]["alpha"] in [n / 10 for n in range(1, 10)]
     assert (told["never"]["quality"], told["always"]["retrievals"]) == (0.5, 1.0)
     assert told["verdict"].startswith("The gate gains")
+    assert (told["unmet"], told["precision"]["retrievals"]) == ("", told["expected"]["retrievals"]["value"])
 
 
 @pytest.mark.parametrize(
@@ -103,6 +119,7 @@ def test_json_is_one_object_with_what_was_found(run: Run, tmp_path: Path) -> Non
         (["--records", "R", "--estimator", "verbalised"], "no score 'verbalised'; its scores: probability"),
         (["--records", "R", "--estimator", "mine"], "whether 'mine' is a confidence"),
         (["--records", "R", "--kind", "x"], "--kind is confidence or uncertainty"),
+        (["--records", "R", "--retrievals", ".5", "--max-retrievals", ".5"], "--retrievals is a target"),
         (["--records", "R", "--folds", "61"], "60 questions cannot be cut into 61 folds"),
         (["convert", "probtree", "R", "--out", "x"], "probtree takes one file, and --gold"),
         (["convert", "seakr", "R", "--out", "x"], "seakr takes three files"),

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from knowwhen.evaluation.calibration.budget import Budget
 from knowwhen.evaluation.calibration.gates import gate_of, kind_of
+from knowwhen.evaluation.calibration.precision import Precision, precision
 from knowwhen.evaluation.calibration.records import Record
 from knowwhen.evaluation.calibration.replays.replay import Gauge, Replay
 from knowwhen.evaluation.calibration.search import FOLDS, Found, best, by_two_stages, search
 from knowwhen.evaluation.calibration.trade_off import write_trade_off
-from knowwhen.evaluation.calibration.verdict import verdict
+from knowwhen.evaluation.calibration.verdict import unmet, verdict
 from knowwhen.evaluation.intervals import Figure
 from knowwhen.evaluation.metric_names import METRICS
 from knowwhen.models.errors import KnowwhenError, SettingsError
@@ -36,6 +37,21 @@ class Calibration:
     def verdict(self) -> str:
         """What it comes to, in plain sentences."""
         return verdict(self.found, self.metric)
+
+    @property
+    def precision(self) -> Precision | None:
+        """How exactly the retrievals of new questions are known."""
+        return precision(self.found, self.budget, self.questions)
+
+    @property
+    def unmet(self) -> str:
+        """That the budget cannot be met, and what there is instead; empty where it is met."""
+        return unmet(self.found, self.budget)
+
+    @property
+    def questions(self) -> int:
+        """How many the thresholds were chosen by."""
+        return len(self.replay.never.quality)
 
     def thresholds(
         self,
@@ -66,7 +82,7 @@ class Calibration:
             prompts=prompts,
             found_on=FoundOn(
                 dataset=dataset,
-                questions=len(self.replay.never.quality),
+                questions=self.questions,
                 metric=self.metric,
                 budget=self.budget.model_dump(exclude_none=True),
                 expected={

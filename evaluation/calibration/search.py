@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import BaseModel
 
-from knowwhen.evaluation.calibration.budget import Budget
+from knowwhen.evaluation.calibration.budget import INDISTINCT, Budget
 from knowwhen.evaluation.calibration.replays.replay import Array, Flags, Outcomes, Places, Replay, Thresholds
 from knowwhen.evaluation.figures.resampling import draws, mean_of, with_interval
 from knowwhen.evaluation.intervals import Figure
@@ -20,7 +20,6 @@ from knowwhen.models.errors import SettingsError
 FOLDS = 5
 SAME = 1e-9  # qualities that differ by less are one
 SHOWN = 1.96  # standard errors from which a difference is one, at 95 %
-NEARLY = 0.95  # of the most that may be used
 
 Choose = Callable[[Replay, Places, Budget], int]
 """Picks a candidate by the questions in some rows."""
@@ -55,6 +54,8 @@ class Found:
     seen: tuple[float, float, float]
     """Mean quality, retrievals and tokens on the very questions that they were chosen by."""
     expected: Expected
+    spread: float
+    """Standard deviation of a held-out question's retrievals."""
     gain: Gain
     by_fold: list[Thresholds]
     """Chosen without each fold."""
@@ -63,12 +64,15 @@ class Found:
 def best(replay: Replay, rows: Places, budget: Budget) -> int:
     """The candidate to choose by the questions in some rows.
 
+    With a target: the one of most worth among those that come to it but for `INDISTINCT`; where none
+    does, the nearest.
+
     With a price: the one of most worth within the bound; of equals the one that looks up least.
 
     With a bound alone, retrieving up to it costs nothing, and the best of a thousand candidates is mostly
     luck: on 250 questions its retrievals were anything from a tenth of the bound to all of it. So of all that
-    the questions do not show to be worse than the best (95 %, paired) those that use the bound best, to
-    `NEARLY`, are looked at, and the best of these is taken.
+    the questions do not show to be worse than the best (95 %, paired) those that use the bound best, but for
+    `INDISTINCT`, are looked at, and the best of these is taken.
 
     Where none is within the bound, the one that looks up least.
     """
@@ -94,9 +98,9 @@ def best_of(replay: Replay, rows: Places, budget: Budget, columns: Places) -> in
         )
         as_good = within & (differences.mean(axis=0) <= SHOWN * error + SAME)
         uses = np.where(as_good, retrievals, -np.inf)
-        worth = np.where(uses >= NEARLY * uses.max(), worth, -np.inf)
+        worth = np.where(uses >= (1 - INDISTINCT) * uses.max(), worth, -np.inf)
     good = worth >= worth.max() - SAME
-    return int(columns[np.argmin(np.where(good, retrievals, np.inf))])
+    return int(columns[np.argmin(np.where(good, budget.strays(retrievals), np.inf))])
 
 
 def by_two_stages(replay: Replay, rows: Places, budget: Budget) -> int:
@@ -145,6 +149,7 @@ def search(replay: Replay, budget: Budget, choose: Choose = best, folds: int = F
             retrievals=within(for_new(held_out.retrievals, seed), np.inf),
             tokens=within(for_new(held_out.tokens, seed), np.inf),
         ),
+        spread=float(held_out.retrievals.std(ddof=1)),
         gain=_gain(held_out, replay, seed),
         by_fold=[replay.candidates[each] for each in chosen],
     )

@@ -1,7 +1,12 @@
 """What a calibration comes to, in plain sentences."""
 
+import numpy as np
+
+from knowwhen.evaluation.calibration.budget import Budget, a_question
 from knowwhen.evaluation.calibration.search import Found
 from knowwhen.evaluation.intervals import Figure
+
+FAR = 0.05  # of the retrievals asked for
 
 
 def verdict(found: Found, metric: str) -> str:
@@ -28,6 +33,19 @@ def verdict(found: Found, metric: str) -> str:
     if reasons:
         return f"No gain is shown: {'; '.join(reasons)} (95 %). {figures}"
     return f"The gate gains: {figures}"
+
+
+def unmet(found: Found, budget: Budget) -> str:
+    """That no thresholds come near the target or keep to the bound, with what there is; empty where they do.
+
+    So it is where many questions have one score, or where even all retrieving costs less than the target.
+    """
+    taken, target, bound = found.seen[1], budget.retrievals, budget.max_retrievals
+    if target is not None and budget.strays(np.array(taken)) > FAR * target:
+        return f"No thresholds come near {a_question(target)}; the nearest take {taken:.2f}."
+    if bound is not None and not budget.allows(np.array(taken)):
+        return f"No thresholds keep to {a_question(bound)}; the fewest are {taken:.2f}."
+    return ""
 
 
 def above(figure: Figure) -> bool:
