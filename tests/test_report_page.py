@@ -129,6 +129,36 @@ def test_texts_of_others_stay_texts(browser: Any, hostile: Path, how: dict[str, 
         assert seen.requests == [hostile.as_uri()]
 
 
+@pytest.mark.parametrize("how", [{}, {"bypass_csp": True}])
+def test_texts_of_others_stay_texts_when_they_are_found(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(writing, "QUESTIONS", 2)
+    failed = failure(HOSTILE + "9").model_copy(update={"error": HOSTILE, "question": HOSTILE})
+    write_run(tmp_path, '"><img src=x onerror=alert(4)>', [*map(hostile_outcome, range(3)), failed])
+    write_report(tmp_path)
+    page = tmp_path / "questions" / "find.html"
+    with opened(browser, page, viewport={"width": 390, "height": 800}, **how) as seen:
+        assert found(seen) == list("1234")
+        choose(seen, {"text": "</SCRIPT><script>alert(1)", "wrong": "1"})
+        sync_api.expect(seen.page.locator("output")).to_have_text("1 of 4 questions")
+        assert found(seen) == ["4"]
+        said = seen.page.locator(".found li").inner_text()
+        assert SHOWN in said and "{{ 7*7 }}{% raw %}&lt;b&gt;" in said
+        assert '! "><img src=x onerror=alert(4)>' in said
+        assert not {"\u202e", "\u2066", "\x00", "\x1b"} & set(page.read_text("utf-8"))
+        assert seen.page.locator("img, iframe").count() == 0
+        assert seen.page.locator("script").count() == 2  # the page's, and what it looks in
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
+        choose(
+            seen, {"kind": seen.page.locator("[name=kind] option").last.get_attribute("value"), "wrong": ""}
+        )
+        sync_api.expect(seen.page.locator("output")).to_have_text("3 of 4 questions")
+        seen.page.locator(".found a").first.click()
+        assert seen.page.locator("#question-1 .inside").is_visible()
+        assert (seen.dialogs, seen.errors) == ([], [])
+
+
 def test_the_drill_down_opens_by_keyboard_without_scripts(browser: Any, tmp_path: Path) -> None:
     html = write_report(write_runs(tmp_path)).html
     with opened(browser, html, java_script_enabled=False) as seen:
@@ -165,31 +195,36 @@ def shown(seen: Seen) -> list[str]:
     return [number.inner_text() for number in numbers if number.is_visible()]
 
 
-@pytest.mark.parametrize(
-    ("chosen", "expected"),
-    [
-        ({"wrong": "*"}, "125678"),
-        ({"wrong": "3"}, "578"),  # of the methods in their order; the last is a failure
-        ({"need": "needed"}, "12"),
-        ({"need": "harmful", "wrong": "3"}, "5"),
-        ({"kind": "bridge"}, "1357"),
-        ({"kind": "bridge", "need": "unneeded"}, "3"),
-        ({"text": " WHAT IS Q7"}, "7"),
-        ({"text": "did not answer"}, "8"),
-    ],
-)
+FILTERED: list[tuple[dict[str, str], str]] = [
+    ({"wrong": "*"}, "125678"),
+    ({"wrong": "3"}, "578"),  # of the methods in their order; the last is a failure
+    ({"need": "needed"}, "12"),
+    ({"need": "harmful", "wrong": "3"}, "5"),
+    ({"kind": "bridge"}, "1357"),
+    ({"kind": "bridge", "need": "unneeded"}, "3"),
+    ({"text": " WHAT IS Q7"}, "7"),
+    ({"text": "did not answer"}, "8"),
+]
+
+
+def choose(seen: Seen, chosen: dict[str, str]) -> None:
+    """Set fields of the filter."""
+    for name, value in chosen.items():
+        wanted = seen.page.locator(f"[name={name}]")
+        if name == "text":
+            wanted.press_sequentially(value)
+        else:
+            wanted.select_option(value)
+
+
+@pytest.mark.parametrize(("chosen", "expected"), FILTERED)
 def test_the_filter_shows_what_fits(
     browser: Any, tmp_path: Path, chosen: dict[str, str], expected: str
 ) -> None:
     html = write_report(write_runs(tmp_path)).html
     with opened(browser, html) as seen:
         assert shown(seen) == list("12345678")
-        for name, value in chosen.items():
-            wanted = seen.page.locator(f"[name={name}]")
-            if name == "text":
-                wanted.press_sequentially(value)
-            else:
-                wanted.select_option(value)
+        choose(seen, chosen)
         told = f"{len(expected)} of 8 questions on this page"
         sync_api.expect(seen.page.locator("output")).to_have_text(told)
         assert shown(seen) == list(expected)
@@ -212,9 +247,80 @@ def test_the_filter_goes_along_from_page_to_page(
         assert seen.page.url.split("/")[-1] == "0002.html#wrong=*"
         assert shown(seen) == list("5678")
         assert seen.page.locator("[name=wrong]").input_value() == "*"
+        seen.page.get_by_role("link", name="find in all 8").first.click()
+        assert found(seen) == list("125678")
         seen.page.get_by_role("link", name="report").first.click()
-        assert seen.page.url == html.as_uri()
+        assert seen.page.url == f"{html.as_uri()}#questions"
         assert (seen.errors, seen.dialogs) == ([], [])
+
+
+def found(seen: Seen) -> list[str]:
+    """The numbers of the questions found on all pages."""
+    return [number.inner_text() for number in seen.page.locator(".found .number").all()]
+
+
+@pytest.mark.parametrize(("chosen", "expected"), FILTERED)
+def test_questions_are_found_over_all_pages(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: dict[str, str], expected: str
+) -> None:
+    monkeypatch.setattr(writing, "QUESTIONS", 3)
+    html = write_report(write_runs(tmp_path)).html
+    with opened(browser, html) as seen:
+        seen.page.get_by_role("link", name="find some").click()
+        assert found(seen) == list("12345678")
+        choose(seen, chosen)
+        told = f"{len(expected)} of 8 questions"
+        sync_api.expect(seen.page.locator("output")).to_have_text(told)
+        assert found(seen) == list(expected)
+        seen.page.reload()
+        assert found(seen) == list(expected)
+        seen.page.locator(".found a").last.click()
+        number = int(expected[-1])
+        assert seen.page.url.split("/")[-1] == f"000{(number + 2) // 3}.html#question-{number}"
+        assert seen.page.locator(f"#question-{number} .inside").is_visible()
+        assert seen.page.locator(".question .inside:visible").count() == 1
+        seen.page.go_back()
+        assert found(seen) == list(expected)
+        assert (seen.errors, seen.dialogs) == ([], [])
+        assert {url.split("/")[2] for url in seen.requests} == {""}  # of files, which have no host
+
+
+def test_of_many_questions_found_some_are_shown_and_the_rest_on_demand(browser: Any, tmp_path: Path) -> None:
+    outcomes = [
+        outcome(f"q{number}", float(number % 2), kind="odd" if number % 2 else "even")
+        for number in range(1, 502)
+    ]
+    write_run(tmp_path, "direct", outcomes)
+    write_report(tmp_path)
+    with opened(browser, tmp_path / "questions" / "find.html") as seen:
+        choose(seen, {"wrong": "1", "kind": "even"})
+        sync_api.expect(seen.page.locator("output")).to_have_text("250 of 501 questions")
+        assert found(seen) == [str(number) for number in range(2, 201, 2)]
+        more = seen.page.locator("button")
+        more.focus()
+        seen.page.keyboard.press("Enter")
+        assert seen.page.evaluate("document.activeElement.textContent") == "What is q202?"
+        assert more.inner_text() == "50 more"
+        more.click()
+        assert found(seen) == [str(number) for number in range(2, 501, 2)]
+        assert not more.is_visible()
+        choose(seen, {"wrong": "", "text": "q77"})
+        sync_api.expect(seen.page.locator("output")).to_have_text("0 of 501 questions")
+        choose(seen, {"kind": ""})
+        sync_api.expect(seen.page.locator("output")).to_have_text("1 of 501 questions")
+        assert found(seen) == ["77"]
+
+
+def test_without_scripts_the_page_that_finds_says_where_the_questions_are(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "QUESTIONS", 4)
+    write_report(write_runs(tmp_path))
+    with opened(browser, tmp_path / "questions" / "find.html", java_script_enabled=False) as seen:
+        assert seen.page.get_by_text("all questions are on the pages").is_visible()
+        assert not seen.page.locator("form, button, script").first.is_visible()
+        seen.page.get_by_role("link", name="report").click()
+        assert seen.page.get_by_role("link", name="5–8").is_visible()
 
 
 STYLED = (

@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
+from knowwhen.evaluation.report.find import Entry
 from knowwhen.evaluation.report.plot_data import PlotData
-from knowwhen.evaluation.report.questions import QuestionRead, as_lines, shortened
+from knowwhen.evaluation.report.questions import VERDICTS, QuestionRead, as_lines, shortened
 from knowwhen.evaluation.report.summary import Summary
 from knowwhen.evaluation.report.tables import (
     difference_tables,
@@ -67,6 +68,7 @@ class Pages:
             finalize=_printable,
             keep_trailing_newline=True,
         )
+        self._environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
         script = (HERE / "page.js").read_text("utf-8")
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         self._environment.globals |= {
@@ -99,6 +101,18 @@ class Pages:
             blocks=blocks,
             before=f"{page.number - 1:04}.html" if page.number > 1 else "",
             after=f"{page.number + 1:04}.html" if more else "",
+        )
+
+    def find(self, entries: Sequence[Entry]) -> Iterator[str]:
+        """The page that finds questions on all pages, piece by piece.
+
+        Args:
+            entries: of all questions.
+        """
+        return self._environment.get_template("find_page.html.jinja").generate(
+            entries=entries,
+            verdicts=[(verdict.replace(" ", "-"), SIGNS[verdict]) for verdict in VERDICTS],
+            methods=list(map(printable, self._summary.origins)),
         )
 
     def report(

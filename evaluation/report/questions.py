@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from knowwhen.evaluation.report.text import heading
 from knowwhen.evaluation.report.tree import Branch, tree_of
 
 Verdict = Literal["right", "wrong", "failed", "not asked"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 MOST = 3000  # characters of a passage or of what else a step holds; the journal has the rest
 
 

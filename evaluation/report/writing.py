@@ -9,6 +9,7 @@ from markupsafe import Markup
 from knowwhen.evaluation.figures.comparison import Comparison
 from knowwhen.evaluation.figures.run_figures import RIGHT
 from knowwhen.evaluation.journal import unwritable
+from knowwhen.evaluation.report.find import Entry, entry_of
 from knowwhen.evaluation.report.html import Drawn, Page, Pages, inlined
 from knowwhen.evaluation.report.markdown import as_markdown
 from knowwhen.evaluation.report.plot_data import PlotData, as_csv, plot_data
@@ -18,13 +19,14 @@ from knowwhen.evaluation.report.summary import Summary, summarise
 
 QUESTIONS = 200  # on a page, at most
 WEIGHT = 4_000_000  # characters of a page's questions, at most, but for a single one
-FIGURES, PAGES = "figures", "questions"
+FIGURES, PAGES, FIND = "figures", "questions", "find.html"
 OURS = (
     f"{FIGURES}/quality-*.*",
     f"{FIGURES}/risk-coverage*.*",
     f"{FIGURES}/calibration*.*",
     f"{FIGURES}/routes-*.*",
     f"{PAGES}/[0-9]*.html",
+    f"{PAGES}/{FIND}",
 )
 NO_PLOTS = (
     "there are no plots without matplotlib; pip install 'knowwhen[report]', then write the report again"
@@ -106,33 +108,41 @@ def _write_questions(
 ) -> tuple[list[Page], Sequence[Markup]]:
     """Write pages of questions as they fill, one in memory at a time; a single one is given back instead."""
     written: list[Page] = []
+    entries: list[Entry] = []
     waiting: tuple[Page, list[Markup]] | None = None
-    for page, blocks in _filled(runs, summary, pages):
+    for page, blocks, found in _filled(runs, summary, pages):
         if waiting is not None:
             _put_page(out, pages, *waiting, more=True)
         waiting = (page, blocks)
         written.append(page)
+        entries += found
     if waiting is None or len(written) == 1:
         return written, waiting[1] if waiting else []
     _put_page(out, pages, *waiting, more=False)
+    _put(out / PAGES / FIND, pages.find(entries))
     return written, []
 
 
-def _filled(runs: Sequence[RunRead], summary: Summary, pages: Pages) -> Iterator[tuple[Page, list[Markup]]]:
+def _filled(
+    runs: Sequence[RunRead], summary: Summary, pages: Pages
+) -> Iterator[tuple[Page, list[Markup], list[Entry]]]:
+    """Each page with its questions, and by what these are found."""
     blocks: list[Markup] = []
+    entries: list[Entry] = []
     wrong = weight = 0
     page = 1
     for number, name in enumerate(summary.question_ids, start=1):
         question = question_of(number, name, runs, summary)
         block = pages.question(question)
         if blocks and (len(blocks) == QUESTIONS or weight + len(block) > WEIGHT):
-            yield Page(page, number - len(blocks), number - 1, wrong), blocks
-            page, blocks, wrong, weight = page + 1, [], 0, 0
+            yield Page(page, number - len(blocks), number - 1, wrong), blocks, entries
+            page, blocks, entries, wrong, weight = page + 1, [], [], 0, 0
         blocks.append(block)
+        entries.append(entry_of(page, question))
         weight += len(block)
         wrong += bool(question.wrong)
     last = len(summary.question_ids)
-    yield Page(page, last - len(blocks) + 1, last, wrong), blocks
+    yield Page(page, last - len(blocks) + 1, last, wrong), blocks, entries
 
 
 def _put_page(out: Path, pages: Pages, page: Page, blocks: Sequence[Markup], *, more: bool) -> None:
@@ -141,5 +151,6 @@ def _put_page(out: Path, pages: Pages, page: Page, blocks: Sequence[Markup], *, 
     _put(path, pages.questions(page, blocks, more))
 
 
-def _put(path: Path, text: str) -> None:
-    path.write_text(text, "utf-8", errors="replace", newline="\n")
+def _put(path: Path, text: str | Iterator[str]) -> None:
+    with path.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
+        file.writelines([text] if isinstance(text, str) else text)
