@@ -5,7 +5,19 @@ from typing import Annotated
 
 import typer
 
-from knowwhen.commands import almanac, ask, calibrate, compare, draw, evaluate, index, report, search, train
+from knowwhen.commands import (
+    almanac,
+    ask,
+    calibrate,
+    compare,
+    draw,
+    evaluate,
+    index,
+    report,
+    search,
+    train,
+    ui,
+)
 
 WRONG_USE, FAILED = 2, 1
 
@@ -23,6 +35,7 @@ app.command()(almanac.almanac)
 app.add_typer(evaluate.app, name="evaluate")
 app.command()(compare.compare)
 app.command()(report.report)
+app.command()(ui.ui)
 app.add_typer(calibrate.app, name="calibrate")
 app.add_typer(train.app, name="train")
 
