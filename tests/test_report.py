@@ -106,6 +106,36 @@ def test_need_and_scores_are_told(tmp_path: Path) -> None:
     assert [row["hops"] for row in table(written, "By hops") if row["method"] == "direct"] == ["1", "2"]
 
 
+def test_need_is_told_by_hops_and_by_kind(tmp_path: Path) -> None:
+    written = write_report(write_runs(tmp_path))
+    hops = table(written, "Need of retrieval by hops")
+    shares = [
+        [row[name].split()[0] for name in ("hops", "questions", "needed", "unneeded", "harmful", "neither")]
+        for row in hops
+    ]
+    third, quarter = "0.333", "0.250"
+    assert shares == [  # q2, q4 and q6 take one hop; q8, which failed a method, is in no figure
+        ["1", "3", third, third, third, "0.000"],
+        ["2", "4", quarter, quarter, quarter, quarter],
+    ]
+    assert [row["ideal"].split()[0] for row in hops] == ["1.000", "0.750"]
+    assert [row["kind"] for row in table(written, "Need of retrieval by kind of question")] == [
+        "bridge", "one_hop"
+    ]  # fmt: skip
+    of_gate = [row for row in table(written, "By hops") if row["method"] == "self_dc"]
+    over = written.comparison.need_by_hops[1].boundary["self_dc"].over
+    assert over.value == 0.25  # of two hops it retrieved for q3, which is right without
+    assert [row["over-retrieval"] for row in of_gate][1] == cell(over)
+    assert [row["under-retrieval"].split()[0] for row in of_gate] == ["0.000", "0.000"]
+    html = written.html.read_text("utf-8")
+    assert "<summary>Need of retrieval by hops</summary>" in html
+    data = {(row["hops"], row["need"]): row for row in rows_of(tmp_path / "figures/need-by-hops.csv")}
+    assert len(data) == 3 * 4
+    assert float(data["2", "harmful"]["share"]) == 0.25
+    assert data["all", "needed"]["questions"] == "7"
+    assert (data["1", "needed"]["self_dc_retrieved"], data["1", "harmful"]["self_dc_right"]) == ("1", "1")
+
+
 def test_how_it_was_run_is_told_in_a_sentence(tmp_path: Path) -> None:
     origin = {"limit": 8, "seed": 3, "judge": "openai:gpt-4o-mini"}
     for label, outcomes in three_methods().items():
@@ -155,7 +185,7 @@ def test_neither_order_nor_time_nor_a_failure_asked_again_changes_the_report(tmp
     for out in (tmp_path / "one", tmp_path / "other"):
         write_report(out, seconds=False)
     one, other = (reported(tmp_path / name) for name in ("one", "other"))
-    assert len(one) == 2 + 2 * 7  # both pages; seven figures with their data
+    assert len(one) == 2 + 2 * 8  # both pages; eight figures with their data
     assert one == other
     write_report(tmp_path / "other")
     changed = {name for name, found in reported(tmp_path / "other").items() if found != one[name]}
@@ -192,8 +222,8 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 def test_every_figure_has_its_data_beside_it(tmp_path: Path) -> None:
     written = write_report(write_runs(tmp_path))
     names = [
-        "calibration", "calibration-of-knowing", "quality-retrievals", "quality-tokens", "risk-coverage",
-        "risk-coverage-of-knowing", "routes-self_dc",
+        "calibration", "calibration-of-knowing", "need-by-hops", "quality-retrievals", "quality-tokens",
+        "risk-coverage", "risk-coverage-of-knowing", "routes-self_dc",
     ]  # fmt: skip
     assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == sorted(
         f"{name}.{ending}" for name in names for ending in ("csv", "svg")

@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowwhen.evaluation.figures.retrieval_need import NEEDS, boundary_figures, need_figures, needs
+from knowwhen.evaluation.figures.columns import Labels
+from knowwhen.evaluation.figures.retrieval_need import (
+    NEEDS,
+    boundary_figures,
+    need_figures,
+    need_groups,
+    needs,
+)
 
 #            needed needed unneeded unneeded unneeded harmful neither neither
 WITHOUT = np.array([0, 0, 1, 1, 1, 1, 0, 0], dtype=bool)
@@ -39,6 +46,18 @@ def test_eight_questions_by_hand() -> None:
     assert (found.over_of_right.value, found.under_of_needed.value) == (3 / 4, 1 / 2)
     assert found.agreement.value == pytest.approx(2 / 6)
     assert found.over.low is not None and 0 <= found.over.low < 0.375
+
+
+def test_a_group_has_the_figures_of_its_questions_alone() -> None:
+    need = needs(WITHOUT, WITH)
+    hops = Labels(("1", "2", "3"), np.array([0, 2, 0, 2, 2, -1, 0, -1], dtype=np.int16))
+    groups = need_groups(hops, need, "never", "always", {"gate": LOOKED_UP}, {"gate": RIGHT}, seed=3)
+    assert [each.name for each in groups] == ["1", "3"]  # nothing takes two, and two questions do not tell
+    for name, places in (("1", [0, 2, 6]), ("3", [1, 3, 4])):
+        group = next(each for each in groups if each.name == name)
+        assert group.need == need_figures(need[places], "never", "always", 3)
+        assert group.boundary == {"gate": boundary_figures(need[places], LOOKED_UP[places], RIGHT[places], 3)}
+    assert groups[1].need.questions == {"needed": 1, "unneeded": 2, "harmful": 0, "neither": 0}
 
 
 def test_shares_of_no_questions_are_left_out() -> None:

@@ -1,20 +1,22 @@
 """Several methods on the same questions: their figures, their differences, and who retrieved when needed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from itertools import combinations
 
 import numpy as np
 from pydantic import BaseModel
 
-from knowwhen.evaluation.figures.columns import Columns, columns_of
+from knowwhen.evaluation.figures.columns import Columns, Labels, columns_of
 from knowwhen.evaluation.figures.permutation import holm, paired_p
 from knowwhen.evaluation.figures.resampling import mean_of
 from knowwhen.evaluation.figures.retrieval_need import (
     BoundaryFigures,
     NeedFigures,
+    NeedGroup,
     boundary_figures,
     need_figures,
+    need_groups,
     needs,
 )
 from knowwhen.evaluation.figures.run_figures import (
@@ -64,6 +66,9 @@ class Comparison(BaseModel, frozen=True, extra="forbid"):
     """None without both reference runs."""
     boundary: dict[str, BoundaryFigures]
     """By method; empty without both reference runs."""
+    need_by_hops: list[NeedGroup]
+    """Empty without both reference runs, or where the dataset does not tell."""
+    need_by_kind: list[NeedGroup]
     scores_of_knowing: dict[str, ScoreFigures]
     """By method with scores: against whether the answer without retrieval is right, which is what a gate
     is to know. Empty without the run that never retrieves."""
@@ -104,6 +109,13 @@ def compare(
     _check_metrics(same)
     verdicts = {name: is_right(each, right) for name, each in same.items()}
     need = needs(verdicts[never], verdicts[always]) if never in same and always in same else None
+    looked_up = {name: retrieved(each) for name, each in same.items()}
+
+    def grouped(of: Callable[[Columns], Labels]) -> list[NeedGroup]:
+        if need is None:
+            return []
+        return need_groups(of(same[never]), need, never, always, looked_up, verdicts, seed)
+
     scored = {
         name: scores_of(each, verdicts[never], bins, seed) for name, each in same.items() if never in same
     }
@@ -116,9 +128,9 @@ def compare(
         need=None if need is None else need_figures(need, never, always, seed),
         boundary={}
         if need is None
-        else {
-            name: boundary_figures(need, retrieved(each), verdicts[name], seed) for name, each in same.items()
-        },
+        else {name: boundary_figures(need, looked_up[name], verdicts[name], seed) for name in same},
+        need_by_hops=grouped(lambda run: run.hops),
+        need_by_kind=grouped(lambda run: run.kinds),
         scores_of_knowing={name: figures for name, figures in scored.items() if figures is not None},
     )
 

@@ -3,13 +3,14 @@
 Two reference runs tell: one that never retrieves and one that always does.
 """
 
+from collections.abc import Mapping
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from knowwhen.evaluation.figures.columns import Mask
+from knowwhen.evaluation.figures.columns import Labels, Mask
 from knowwhen.evaluation.figures.resampling import mean_of, optional_mean
 from knowwhen.evaluation.intervals import Figure
 
@@ -55,6 +56,15 @@ class BoundaryFigures(BaseModel, frozen=True, extra="forbid"):
     """Under-retrieval as a share of the questions with need."""
     agreement: Figure | None
     """Of the questions right without or with need, the share where it did as it should."""
+
+
+class NeedGroup(BaseModel, frozen=True, extra="forbid"):
+    """The questions of one number of hops, or of one kind."""
+
+    name: str
+    need: NeedFigures
+    boundary: dict[str, BoundaryFigures]
+    """By method."""
 
 
 def needs(right_without: Mask, right_with: Mask) -> NDArray[np.int8]:
@@ -112,3 +122,38 @@ def boundary_figures(need: NDArray[np.int8], retrieved: Mask, right: Mask, seed:
         under_of_needed=optional_mean(under[needed], seed),
         agreement=optional_mean(~(over | under)[known | needed], seed),
     )
+
+
+def need_groups(
+    labels: Labels,
+    need: NDArray[np.int8],
+    never: str,
+    always: str,
+    retrieved: Mapping[str, Mask],
+    right: Mapping[str, Mask],
+    seed: int = 0,
+) -> list[NeedGroup]:
+    """The same of each group of questions that have a label in common; those without one are in none.
+
+    Args:
+        labels: of the questions, such as their hops.
+        need: as `needs` gives it.
+        never: the name of the run without retrieval.
+        always: the name of the run that always retrieves.
+        retrieved: by method, whether it did.
+        right: by method, whether its answer is.
+        seed: of the intervals.
+    """
+    groups = ((name, labels.codes == code) for code, name in enumerate(labels.names))
+    return [
+        NeedGroup(
+            name=name,
+            need=need_figures(need[group], never, always, seed),
+            boundary={
+                method: boundary_figures(need[group], retrieved[method][group], right[method][group], seed)
+                for method in retrieved
+            },
+        )
+        for name, group in groups
+        if group.any()
+    ]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from knowwhen.evaluation.figures.retrieval_need import BoundaryFigures, NeedFigures
 from knowwhen.evaluation.figures.run_figures import RunFigures
 from knowwhen.evaluation.figures.score_figures import ScoreFigures
 from knowwhen.evaluation.intervals import Figure
@@ -14,7 +15,7 @@ from knowwhen.evaluation.report.summary import Summary
 from knowwhen.evaluation.report.tables import score_sets
 from knowwhen.evaluation.report.text import heading
 
-Kind = Literal["trade-off", "risk-coverage", "calibration", "routes"]
+Kind = Literal["trade-off", "risk-coverage", "calibration", "needs", "routes"]
 Row = dict[str, str | int | float | None]
 DRAWN = "f1"  # of the metrics; the CSV holds all
 
@@ -71,6 +72,7 @@ def plot_data(summary: Summary) -> Iterator[PlotData]:
         if confident:
             title = f"Calibration: {about}"
             yield PlotData(f"calibration{ending}", "calibration", title, _reliability(confident), methods)
+    yield from _needs(summary, methods)
     yield from _routes(summary, methods)
 
 
@@ -141,6 +143,41 @@ def _reliability(found: dict[str, ScoreFigures]) -> list[Row]:
         for label, scores in found.items()
         for each in scores.reliability
     ]
+
+
+def _needs(summary: Summary, methods: tuple[str, ...]) -> Iterator[PlotData]:
+    """A figure if the reference runs tell the need, and the dataset hops or kinds."""
+    compared = summary.comparison
+    across = "hops" if compared.need_by_hops else "kind"
+    groups = [
+        (each.name, each.need, each.boundary) for each in compared.need_by_hops or compared.need_by_kind
+    ]
+    if compared.need is None or not groups:
+        return
+    groups.append(("all", compared.need, compared.boundary))
+    yield PlotData(
+        f"need-by-{across}",
+        "needs",
+        f"Whether retrieval is needed, by {'hops' if across == 'hops' else 'kind of question'}",
+        [row for name, need, boundary in groups for row in _need_rows({across: name}, need, boundary)],
+        methods,
+        across=across,
+    )
+
+
+def _need_rows(group: Row, found: NeedFigures, boundary: dict[str, BoundaryFigures]) -> Iterator[Row]:
+    for need, share in found.shares.items():
+        chosen = {label: each.by_need[need] for label, each in boundary.items()}
+        yield {
+            **group,
+            "need": need,
+            "questions": sum(found.questions.values()),
+            "share": share.value,
+            "share_low": share.low,
+            "share_high": share.high,
+            **{f"{label}_retrieved": each.retrieved for label, each in chosen.items()},
+            **{f"{label}_right": each.right for label, each in chosen.items()},
+        }
 
 
 def _routes(summary: Summary, methods: tuple[str, ...]) -> Iterator[PlotData]:

@@ -39,6 +39,7 @@ ROUTES = {
     "confident": "#0072b2",
     "direct": "#999999",
 }
+NEEDS = {"needed": "#e69f00", "unneeded": "#009e73", "harmful": "#d55e00", "neither": "#999999"}
 
 
 def draw(data: PlotData) -> bytes:
@@ -111,17 +112,28 @@ def _calibration(axes: Any, data: PlotData) -> None:
     axes.set(xlabel="confidence", ylabel="share that is right", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
 
 
+def _needs(axes: Any, data: PlotData) -> None:
+    _stacked(axes, data, "need", "share", NEEDS)
+    axes.set(ylabel="share of questions")
+
+
 def _routes(axes: Any, data: PlotData) -> None:
+    _stacked(axes, data, "route", "share_of_steps", ROUTES)
+    axes.set(ylabel="share of steps")
+
+
+def _stacked(axes: Any, data: PlotData, part: str, share: str, colors: Mapping[str, str]) -> None:
+    """A bar for each group, whose parts sum to 1."""
     names = list(dict.fromkeys(row[data.across] for row in data.rows))
     shown = [_short(f"{name}\n({_questions(data, name):,})") for name in names]
     bottom = [0.0] * len(names)
-    for route, color in ROUTES.items():
-        shares = [float(row["share_of_steps"] or 0) for row in data.rows if row["route"] == route]
+    for name, color in colors.items():
+        shares = [float(row[share] or 0) for row in data.rows if row[part] == name]
         if any(shares):
-            axes.bar(range(len(names)), shares, 0.7, bottom=bottom, color=color, label=route)
+            axes.bar(range(len(names)), shares, 0.7, bottom=bottom, color=color, label=name)
             bottom = [below + share for below, share in zip(bottom, shares, strict=True)]
     axes.set_xticks(range(len(names)), shown, rotation=90 if len(names) > 6 else 0)
-    axes.set(xlabel=f"{data.across} (questions)", ylabel="share of steps", ylim=(0, 1.0))
+    axes.set(xlabel=f"{data.across} (questions)", ylim=(0, 1.0))
     axes.yaxis.set_major_locator(MaxNLocator(5))
     axes.grid(axis="x", visible=False)
 
@@ -130,6 +142,7 @@ DRAWINGS: Mapping[Kind, Any] = {
     "trade-off": _trade_off,
     "risk-coverage": _risk_coverage,
     "calibration": _calibration,
+    "needs": _needs,
     "routes": _routes,
 }
 

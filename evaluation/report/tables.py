@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from knowwhen.evaluation.figures.retrieval_need import NEEDS
+from knowwhen.evaluation.figures.retrieval_need import NEEDS, NeedGroup
 from knowwhen.evaluation.figures.run_figures import GroupFigures, RunFigures
 from knowwhen.evaluation.figures.score_figures import ScoreFigures
 from knowwhen.evaluation.intervals import RESAMPLES, Figure
@@ -156,15 +156,15 @@ def score_sets(summary: Summary) -> list[tuple[str, dict[str, ScoreFigures]]]:
 
 
 def group_tables(summary: Summary) -> list[Table]:
-    """Quality and retrievals by hops and by kind, where the dataset tells them."""
-    return [
-        table
-        for title, groups in (
-            ("By hops", lambda run: run.by_hops),
-            ("By kind of question", lambda run: run.by_kind),
-        )
-        if (table := _groups(summary, title, groups)).rows
-    ]
+    """Need, quality and retrievals by hops and by kind, where the dataset tells them."""
+    compared = summary.comparison
+    tables = []
+    for by, need, groups in (
+        ("hops", compared.need_by_hops, lambda run: run.by_hops),
+        ("kind of question", compared.need_by_kind, lambda run: run.by_kind),
+    ):
+        tables += [_needs(by, need), _groups(summary, by, need, groups)]
+    return [table for table in tables if table.rows]
 
 
 def runs_table(summary: Summary) -> Table:
@@ -237,15 +237,41 @@ def _amount(run: RunFigures | None, name: str) -> Cell:
     return figure(getattr(run.cost, name).mean, 0 if name.endswith("tokens") else 2)
 
 
-def _groups(summary: Summary, title: str, groups: Callable[[RunFigures], list[GroupFigures]]) -> Table:
+def _needs(by: str, groups: list[NeedGroup]) -> Table:
+    return Table(
+        title=f"Need of retrieval by {by}",
+        about="Shares of each group's questions. Ideal: what would be right if retrieval were used where it "
+        "is needed and nowhere else.",
+        headings=(by.split()[0], "questions", *NEEDS, "ideal"),
+        rows=[
+            [
+                Cell(each.name),
+                Cell(f"{sum(each.need.questions.values()):,}"),
+                *(figure(each.need.shares[name]) for name in NEEDS),
+                figure(each.need.ideal),
+            ]
+            for each in groups
+        ],
+    )
+
+
+def _groups(
+    summary: Summary, by: str, needs: list[NeedGroup], groups: Callable[[RunFigures], list[GroupFigures]]
+) -> Table:
+    boundary = {each.name: each.boundary for each in needs}
     rows = []
     for label, run in summary.comparison.runs.items():
         for each in groups(run):
             row = [Cell(label), Cell(each.name), Cell(f"{each.questions:,}")]
             row += [figure(each.quality[metric]) for metric in summary.metrics]
-            rows.append([*row, figure(each.retrieved), figure(each.retrievals, 2)])
-    first = ("method", title.split()[1], "questions")
-    return Table(title, "", (*first, *map(heading, summary.metrics), "retrieved", "retrievals"), rows)
+            row += [figure(each.retrieved), figure(each.retrievals, 2)]
+            if needs:
+                found = boundary.get(each.name, {}).get(label)
+                row += [figure(found and found.over), figure(found and found.under)]
+            rows.append(row)
+    first = ("method", by.split()[0], "questions", *map(heading, summary.metrics), "retrieved", "retrievals")
+    last = ("over-retrieval", "under-retrieval") if needs else ()
+    return Table(f"By {by}", "", (*first, *last), rows)
 
 
 def _score_cells(scores: ScoreFigures) -> list[Cell]:

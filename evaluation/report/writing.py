@@ -24,6 +24,7 @@ OURS = (
     f"{FIGURES}/quality-*.*",
     f"{FIGURES}/risk-coverage*.*",
     f"{FIGURES}/calibration*.*",
+    f"{FIGURES}/need-by-*.*",
     f"{FIGURES}/routes-*.*",
     f"{PAGES}/[0-9]*.html",
     f"{PAGES}/{FIND}",
