@@ -1,6 +1,6 @@
 """A branch of sub-questions as a graph: round by round, in each all that are ready, every one by a graph."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 from langgraph.graph import END, START, StateGraph
 
@@ -25,10 +25,11 @@ def branch(
         answer: the graph that answers one sub-question.
         ends: whether an answer ends its branch.
     """
+    ways: dict[Hashable, str] = {"each that is ready": "answer_question", "all answered": END}
     graph = StateGraph(BranchState, context_schema=type(settings))
     graph.add_node("answer_question", solve(answer))
     graph.add_node("next_round", next_round(door, ends))
-    graph.add_conditional_edges(START, each_ready, ["answer_question", END])
+    graph.add_conditional_edges(START, each_ready, ways)
     graph.add_edge("answer_question", "next_round")
-    graph.add_conditional_edges("next_round", each_ready, ["answer_question", END])
+    graph.add_conditional_edges("next_round", each_ready, ways)
     return answer_branch(graph.compile(name="answer_branch"))

@@ -5,7 +5,7 @@ from typing import Any
 
 from langgraph.graph import END, START
 
-from knowwhen.graphs.method import Method, ModelLike, add_first, begin, served, with_prompts
+from knowwhen.graphs.method import Method, ModelLike, add_first, begin, with_prompts
 from knowwhen.models.door import Door
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes.settings import Settings, with_defaults
@@ -43,6 +43,3 @@ def chain_of_thought(
     graph.add_edge(START, "think_step_by_step")
     graph.add_edge("think_step_by_step", END)
     return graph.compile(name="chain_of_thought")
-
-
-__getattr__ = served(chain_of_thought)  # `knowwhen.graphs.chain_of_thought:graph`, for langgraph.json

@@ -5,7 +5,7 @@ from typing import Any
 
 from langgraph.graph import END, START
 
-from knowwhen.graphs.method import Method, ModelLike, add_first, begin, served, with_prompts
+from knowwhen.graphs.method import Method, ModelLike, add_first, begin, with_prompts
 from knowwhen.models.door import Door
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes.answer_directly import PROMPT, answer_directly
@@ -43,6 +43,3 @@ def direct(
     graph.add_edge(START, "answer_directly")
     graph.add_edge("answer_directly", END)
     return graph.compile(name="direct")
-
-
-__getattr__ = served(direct)  # `knowwhen.graphs.direct:graph`, for langgraph.json

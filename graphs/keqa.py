@@ -12,7 +12,7 @@ from typing import Any, Literal
 from langgraph.graph import END, START
 
 from knowwhen.graphs.branch import branch
-from knowwhen.graphs.method import Method, ModelLike, add_first, begin, served, with_prompts
+from knowwhen.graphs.method import Method, ModelLike, add_first, begin, with_prompts
 from knowwhen.models.capability import Capability, require
 from knowwhen.models.door import Door
 from knowwhen.models.resolve import resolve_model
@@ -118,7 +118,7 @@ def keqa(
     graph.add_node("gather_answers", gather_answers(door))
     graph.add_node("summarise", summarise.summarise(door, defaults, wording["summarise"]))
     graph.add_edge(START, "make_quizzes")
-    graph.add_conditional_edges("make_quizzes", each_branch, ["answer_branch"])
+    graph.add_conditional_edges("make_quizzes", each_branch, {"each branch": "answer_branch"})
     graph.add_edge("answer_branch", "gather_answers")
     graph.add_conditional_edges("gather_answers", whether_divided, {"quizzes": "summarise", "own quiz": END})
     graph.add_edge("summarise", END)
@@ -181,6 +181,3 @@ def by_what_is_kept(state: QuizState) -> Literal["read", "extract", "none kept"]
 def whether_divided(state: DividedState) -> Literal["quizzes", "own quiz"]:
     """Whether there is anything to sum up."""
     return "own quiz" if own_question(state) else "quizzes"
-
-
-__getattr__ = served(keqa)  # `knowwhen.graphs.keqa:graph`, for langgraph.json

@@ -1,7 +1,6 @@
 """What every method is: a compiled graph from a question to an answer."""
 
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Mapping
 from string import Formatter
 from typing import Any, cast
 
@@ -31,18 +30,6 @@ def begin(
 def add_first(graph: Builder, name: str, node: Node, input_schema: type[Asked] = Asked) -> None:
     """Add the node that a graph begins with, which sees nothing of an earlier question in the same thread."""
     graph.add_node(name, cast("Any", node), input_schema=input_schema)
-
-
-def served(method: Callable[[], Method]) -> Callable[[str], Method]:
-    """A module's `__getattr__` that builds its `graph`, with all defaults, when first asked for it."""
-    built = cache(method)
-
-    def attribute(name: str) -> Method:
-        if name != "graph":
-            raise AttributeError(name)
-        return built()
-
-    return attribute
 
 
 def with_prompts(own: Mapping[str, str], given: Mapping[str, str] | None) -> dict[str, str]:

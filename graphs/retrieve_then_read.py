@@ -5,7 +5,7 @@ from typing import Any
 
 from langgraph.graph import END, START
 
-from knowwhen.graphs.method import Method, ModelLike, add_first, begin, served, with_prompts
+from knowwhen.graphs.method import Method, ModelLike, add_first, begin, with_prompts
 from knowwhen.models.door import Door
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes.answer_directly import PROMPT as DIRECT_PROMPT
@@ -60,6 +60,3 @@ def retrieve_then_read(
     graph.add_edge("retrieve", "read_passages")
     graph.add_edge("read_passages", END)
     return graph.compile(name="retrieve_then_read")
-
-
-__getattr__ = served(retrieve_then_read)  # `knowwhen.graphs.retrieve_then_read:graph`, for langgraph.json

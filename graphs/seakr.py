@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from langgraph.graph import END, START
 
-from knowwhen.graphs.method import Method, ModelLike, add_first, begin, served, with_prompts
+from knowwhen.graphs.method import Method, ModelLike, add_first, begin, with_prompts
 from knowwhen.models.door import Door
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes import answer_from_knowledge, answer_from_rationales, think
@@ -153,6 +153,3 @@ def by_query(state: ReasoningState) -> Literal["new", "repeated"]:
 def on(state: ReasoningState) -> list[Way]:
     """Where the last step leads: to the next one, or to the final answers, side by side."""
     return state["ways"]
-
-
-__getattr__ = served(seakr)  # `knowwhen.graphs.seakr:graph`, for langgraph.json

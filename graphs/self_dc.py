@@ -12,7 +12,7 @@ from langchain_core.runnables import Runnable
 from langgraph.graph import END, START
 from langgraph.types import Send
 
-from knowwhen.graphs.method import Builder, Method, ModelLike, add_first, begin, served, with_prompts
+from knowwhen.graphs.method import Builder, Method, ModelLike, add_first, begin, with_prompts
 from knowwhen.models.door import Door
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes import combine, decompose, generate_background, read_passages, score_confidence
@@ -117,25 +117,26 @@ def _wired(
     graph.add_conditional_edges(
         "score_confidence",
         by_band,
-        {"generate": "generate_background", "decompose": "decompose", "retrieve": "retrieve"},
+        {"known": "generate_background", "half known": "decompose", "unknown": "retrieve"},
     )
     graph.add_edge("generate_background", "read_passages")
     graph.add_edge("retrieve", "read_passages")
-    graph.add_conditional_edges("decompose", each_part_or_retrieve, ["solve", "retrieve"])
+    graph.add_conditional_edges(
+        "decompose", each_part_if_divided, {"each part": "solve", "cannot be divided": "retrieve"}
+    )
     graph.add_edge("solve", "combine")
     graph.add_edge("read_passages", END)
     graph.add_edge("combine", END)
     return graph
 
 
-def by_band(state: State) -> Literal["generate", "decompose", "retrieve"]:
-    """The way that the gate has chosen."""
-    return state["route"]  # type: ignore[return-value]  # the gate knows these three only
+def by_band(state: State) -> Literal["known", "half known", "unknown"]:
+    """What the confidence says, by its place above, in or below the band."""
+    if state["route"] == "generate":
+        return "known"
+    return "half known" if state["route"] == "decompose" else "unknown"
 
 
-def each_part_or_retrieve(state: State) -> list[Send] | Literal["retrieve"]:
-    """The parts of a divided question, or retrieval of one that could not be divided."""
-    return "retrieve" if state["route"] == "retrieve" else each_part(state)
-
-
-__getattr__ = served(self_dc)  # `knowwhen.graphs.self_dc:graph`, for langgraph.json
+def each_part_if_divided(state: State) -> list[Send] | Literal["cannot be divided"]:
+    """The parts of a divided question."""
+    return "cannot be divided" if state["route"] == "retrieve" else each_part(state)

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from langgraph.graph import END, START
+from langgraph.types import Send
 from pydantic import Field
 
 from knowwhen.graphs.branch import branch
-from knowwhen.graphs.method import Method, ModelLike, add_first, begin, served, with_prompts
+from knowwhen.graphs.method import Method, ModelLike, add_first, begin, with_prompts
 from knowwhen.models.door import Door
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes import (
@@ -140,9 +141,13 @@ def taikc(
     graph.add_node("read_chains", read_chains.read_chains(door, defaults, wording["read_chains"]))
     graph.add_node("give_up", give_up(door))
     graph.add_edge(START, "make_tree")
-    graph.add_conditional_edges("make_tree", each_branch, ["answer_branch"])
+    graph.add_conditional_edges("make_tree", each_branch, {"each branch": "answer_branch"})
     graph.add_edge("answer_branch", "gather_answers")
-    graph.add_conditional_edges("gather_answers", on, ["summarise_chain", "give_up", END])
+    graph.add_conditional_edges(
+        "gather_answers",
+        each_chain_if_answered,
+        {"each chain": "summarise_chain", "unanswered": "give_up", "not divided": END},
+    )
     graph.add_edge("summarise_chain", "read_chains")
     graph.add_edge("read_chains", END)
     graph.add_edge("give_up", END)
@@ -197,14 +202,11 @@ def by_what_is_there(state: QueryState) -> Literal["done", "not there"]:
     return state["onward"]
 
 
-def on(state: TreeState) -> Any:
+def each_chain_if_answered(state: TreeState) -> list[Send] | Literal["unanswered", "not divided"]:
     """The chains, all at once; none if the question was not divided or a query was left without an answer."""
     if own_question(state):
-        return END
+        return "not divided"
     outputs = [state["part_outputs"].get(query["id"]) for query in state["sub_questions"]]
     if any(output is None or unanswered(output) for output in outputs):
-        return "give_up"
+        return "unanswered"
     return each_chain(state)
-
-
-__getattr__ = served(taikc)  # `knowwhen.graphs.taikc:graph`, for langgraph.json

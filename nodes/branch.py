@@ -5,10 +5,9 @@ side, so none waits for a slow answer of another; within one, all that are ready
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from langchain_core.runnables import Runnable
-from langgraph.graph import END
 from langgraph.types import Send
 
 from knowwhen.models.door import Door
@@ -47,10 +46,10 @@ def _branch(state: DividedState, sub_questions: list[SubQuestion]) -> BranchStat
     )
 
 
-def each_ready(state: BranchState) -> list[Send] | str:
+def each_ready(state: BranchState) -> list[Send] | Literal["all answered"]:
     """The sub-questions of the next round, all at once, with the answers they refer to filled in."""
     if not state["rounds"]:
-        return END
+        return "all answered"
     asked = {each["number"]: each for each in state["sub_questions"]}
     answers = answers_of(state)
     return [Send("answer_question", _asked(state, asked[number], answers)) for number in state["rounds"][0]]

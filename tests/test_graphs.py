@@ -17,6 +17,7 @@ from self_dc_script import Shelf, World
 
 import knowwhen.models
 from knowwhen.graphs import METHODS, Method, chain_of_thought, direct, generate_then_read, self_dc
+from knowwhen.graphs.descriptions import DESCRIPTIONS
 from knowwhen.nodes.think import FINAL_MARK
 from knowwhen.nodes.think_step_by_step import ANSWER_MARK
 
@@ -45,11 +46,11 @@ DRAWN = {
     "retrieve_then_read": ["__start__ --> retrieve", "retrieve --> read_passages"],
     "self_dc": [
         "__start__ --> score_confidence",
-        "score_confidence -. &nbsp;generate&nbsp; .-> generate_background",
-        "score_confidence -.-> decompose",
-        "score_confidence -.-> retrieve",
-        "decompose -.-> solve",
-        "decompose -.-> retrieve",
+        "score_confidence -. &nbsp;known&nbsp; .-> generate_background",
+        "score_confidence -. &nbsp;half known&nbsp; .-> decompose",
+        "score_confidence -. &nbsp;unknown&nbsp; .-> retrieve",
+        "decompose -. &nbsp;each part&nbsp; .-> solve",
+        "decompose -. &nbsp;cannot be divided&nbsp; .-> retrieve",
         "solve --> combine",
         "retrieve --> read_passages",
         "generate_background --> read_passages",
@@ -58,7 +59,7 @@ DRAWN = {
     ],
     "keqa": [
         "__start__ --> make_quizzes",
-        "make_quizzes -.-> answer_branch",
+        "make_quizzes -. &nbsp;each branch&nbsp; .-> answer_branch",
         "answer_branch --> gather_answers",
         "gather_answers -. &nbsp;quizzes&nbsp; .-> summarise",
         "gather_answers -. &nbsp;own quiz&nbsp; .-> __end__",
@@ -77,11 +78,11 @@ DRAWN = {
     ],
     "taikc": [
         "__start__ --> make_tree",
-        "make_tree -.-> answer_branch",
+        "make_tree -. &nbsp;each branch&nbsp; .-> answer_branch",
         "answer_branch --> gather_answers",
-        "gather_answers -.-> summarise_chain",
-        "gather_answers -.-> give_up",
-        "gather_answers -.-> __end__",
+        "gather_answers -. &nbsp;each chain&nbsp; .-> summarise_chain",
+        "gather_answers -. &nbsp;unanswered&nbsp; .-> give_up",
+        "gather_answers -. &nbsp;not divided&nbsp; .-> __end__",
         "summarise_chain --> read_chains",
         "read_chains --> __end__",
         "give_up --> __end__",
@@ -163,25 +164,27 @@ def test_a_method_is_a_graph_of_its_own_name(name: str) -> None:
     assert build(name).name == name
 
 
-def test_every_method_is_served() -> None:
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.usefixtures("offline")
+def test_every_choice_of_a_way_is_labelled_at_every_depth(name: str) -> None:
+    chosen = [edge for edge in build(name).get_graph(xray=True).edges if edge.conditional]
+    assert [edge for edge in chosen if not edge.data] == []
+    assert bool(chosen) == (name in ("self_dc", "keqa", "seakr", "taikc"))
+
+
+def test_every_method_is_served_and_described() -> None:
+    assert {name: served["description"] for name, served in SERVED.items()} == DESCRIPTIONS
     assert set(SERVED) == set(METHODS)
 
 
-@pytest.mark.parametrize(("name", "place"), SERVED.items())
-def test_a_served_graph_is_where_langgraph_json_says(name: str, place: str) -> None:
+@pytest.mark.parametrize(("name", "served"), SERVED.items())
+def test_a_served_graph_is_in_the_dictionary_where_a_server_looks(name: str, served: Any) -> None:
     if not POCKET.is_file():
         pytest.skip("the pocket model has not been trained yet")
-    module, attribute = place.split(":")
-    graph = getattr(importlib.import_module(module), attribute)
+    module, attribute = served["path"].split(":")
+    graph = vars(importlib.import_module(module))[attribute]
     assert isinstance(graph, CompiledStateGraph)
     assert graph.name == name
-    assert graph is getattr(importlib.import_module(module), attribute)
-
-
-@pytest.mark.parametrize("place", SERVED.values())
-def test_a_graphs_module_has_no_other_attribute_out_of_nothing(place: str) -> None:
-    with pytest.raises(AttributeError, match="grahp"):
-        getattr(importlib.import_module(place.split(":")[0]), "grahp")  # noqa: B009
 
 
 def test_importing_the_graphs_builds_none_and_loads_no_torch() -> None:
