@@ -2,8 +2,9 @@
 
 500 questions are asked 50 at once of a server on localhost that answers after 100 ms. The ideal is what the
 server alone would take: questions x calls x 0.1 s / 50. Each method runs twice, through LangChain's OpenAI
-client and through a client of a few lines on httpx, and beside each a bare loop of 50 threads that makes the
-same requests through the same client and does nothing else: what is lost to the client is not the runner's.
+client and through a client of a few lines on httpx, in one process and in several; beside each a bare loop of
+50 threads that makes the same requests through the same client and does nothing else: what is lost to the
+client is not the runner's.
 
 Then a scripted model is asked 1,000 and 100,000 questions, each in a process of its own, and the memory that
 the process held at the end is told. Prints tables and, as its last line, one JSON object.
@@ -13,7 +14,9 @@ the process held at the end is told. Prints tables and, as its last line, one JS
 
 import argparse
 import asyncio
+import itertools
 import json
+import math
 import os
 import subprocess
 import sys
@@ -21,7 +24,9 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,19 +35,21 @@ from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from pydantic import PrivateAttr
+from langchain_openai import ChatOpenAI
+from pydantic import PrivateAttr, SecretStr
 
 from knowwhen.evaluation.arms import arm
+from knowwhen.evaluation.processes import in_processes
 from knowwhen.evaluation.question_set import QuestionSet
 from knowwhen.evaluation.running import run
-from knowwhen.graphs import direct, generate_then_read
+from knowwhen.graphs import Method, direct, generate_then_read
 from knowwhen.models.capability import Capability
-from knowwhen.models.resolve import resolve_model
 
 BAR = 0.85  # of the ideal throughput
 FLAT = 1.10  # memory at 100 times the questions, over that at the few
 AT_ONCE = 50
 SECONDS = 0.1  # that the server takes for an answer
+PROCESSES = (1, 4)
 METHODS: dict[str, tuple[Callable[..., Any], int]] = {
     "direct": (direct, 1),
     "generate_then_read": (generate_then_read, 2),
@@ -121,6 +128,17 @@ class LeanChat(BaseChatModel):
         )
 
 
+CLIENTS: dict[str, Callable[[str], BaseChatModel]] = {
+    "httpx": lambda url: LeanChat(url=url),
+    "openai": lambda url: ChatOpenAI(model="m", base_url=url, api_key=SecretStr("none"), max_retries=0),
+}
+
+
+def built(method: str, client: str, url: str, max_concurrency: int) -> Method:
+    """A method that asks the server through a client."""
+    return METHODS[method][0](CLIENTS[client](url), max_concurrency=max_concurrency)
+
+
 class Scripted(BaseChatModel):
     """Answers at once."""
 
@@ -154,33 +172,36 @@ def throughput(count: int) -> list[dict[str, Any]]:
     """Seconds of each method through each client, and of a bare loop of the same requests."""
     rows = []
     with served() as url, tempfile.TemporaryDirectory() as place:
-        os.environ.update(OPENAI_BASE_URL=url, OPENAI_API_KEY="none")
-        clients: dict[str, BaseChatModel] = {"httpx": LeanChat(url=url), "openai": resolve_model("openai:m")}
         questions = QuestionSet(write_questions(Path(place, "questions.jsonl"), count))
-        few = QuestionSet(questions.dataset, limit=AT_ONCE)
-        for name, model in clients.items():
-            for label, (make, calls) in METHODS.items():
-                entry = arm(make(model, max_concurrency=AT_ONCE))
-                run(entry, few, Path(place, name, label, "few"), at_once=AT_ONCE)  # opens the connections
+        few = QuestionSet(write_questions(Path(place, "few.jsonl"), 2 * AT_ONCE))
+        for name, label, processes in itertools.product(CLIENTS, METHODS, PROCESSES):
+            calls = METHODS[label][1]
+            build = partial(built, label, name, url, math.ceil(AT_ONCE / processes))
+            with ExitStack() as open_:
+                entry = arm(build())
+                if processes > 1:
+                    entry = replace(entry, method=open_.enter_context(in_processes(build, processes)))
+                folder = Path(place, name, label, str(processes))
+                run(entry, few, folder / "few", at_once=AT_ONCE)  # opens the connections
                 began, worked = time.perf_counter(), time.process_time()
-                run(entry, questions, Path(place, name, label, "all"), at_once=AT_ONCE)
+                run(entry, questions, folder / "all", at_once=AT_ONCE)
                 taken = time.perf_counter() - began
                 cpu = 1000 * (time.process_time() - worked) / (count * calls)
-                with ThreadPoolExecutor(AT_ONCE) as pool:
-                    began = time.perf_counter()
-                    list(pool.map(model.invoke, ["Who directed it?"] * (count * calls)))
-                    bare = time.perf_counter() - began
-                ideal = count * calls * SECONDS / AT_ONCE
-                rows.append(
-                    {
-                        "client": name,
-                        "method": label,
-                        "seconds": taken,
-                        "bare": bare,
-                        "ideal": ideal,
-                        "cpu": cpu,
-                    }
-                )
+            with ThreadPoolExecutor(AT_ONCE) as pool:
+                model, began = CLIENTS[name](url), time.perf_counter()
+                list(pool.map(model.invoke, ["Who directed it?"] * (count * calls)))
+                bare = time.perf_counter() - began
+            rows.append(
+                {
+                    "client": name,
+                    "method": label,
+                    "processes": processes,
+                    "seconds": taken,
+                    "bare": bare,
+                    "ideal": count * calls * SECONDS / AT_ONCE,
+                    "cpu": cpu,
+                }
+            )
     return rows
 
 
@@ -214,15 +235,16 @@ def main() -> None:
         print(held(asked.held))
         return
     rows = throughput(asked.questions)
-    headings = f"{'client':8}{'method':22}{'seconds':>9}{'bare loop':>11}{'ideal':>8}{'of the ideal':>14}"
-    print(f"{headings}{'CPU ms a call':>15}")
+    headings = f"{'client':8}{'method':20}{'processes':>10}{'seconds':>9}{'bare loop':>11}{'ideal':>7}"
+    print(f"{headings}{'of the ideal':>14}{'CPU ms a call here':>20}")
     for row in rows:
         row["share"] = row["ideal"] / row["seconds"]
         print(
-            f"{row['client']:8}{row['method']:22}{row['seconds']:9.2f}{row['bare']:11.2f}{row['ideal']:8.2f}"
-            f"{row['share']:14.0%}{row['cpu']:15.2f}"
+            f"{row['client']:8}{row['method']:20}{row['processes']:10}{row['seconds']:9.2f}{row['bare']:11.2f}"
+            f"{row['ideal']:7.2f}{row['share']:14.0%}{row['cpu']:20.2f}"
         )
-    shares = {f"{row['client']} {row['method']}": round(row["share"], 3) for row in rows}
+        row["name"] = f"{row['client']} {row['method']} {row['processes']}"
+    shares = {row["name"]: round(row["share"], 3) for row in rows}
     most = 1000 * SECONDS / AT_ONCE / BAR
     met = min(shares.values()) >= BAR
     print(
@@ -235,10 +257,8 @@ def main() -> None:
         json.dumps(
             {
                 "share_of_ideal": shares,
-                "cpu_ms_a_call": {f"{row['client']} {row['method']}": round(row["cpu"], 2) for row in rows},
-                "share_of_bare_loop": {
-                    f"{row['client']} {row['method']}": round(row["bare"] / row["seconds"], 3) for row in rows
-                },
+                "cpu_ms_a_call": {row["name"]: round(row["cpu"], 2) for row in rows},
+                "share_of_bare_loop": {row["name"]: round(row["bare"] / row["seconds"], 3) for row in rows},
                 "memory_mib": {str(asked.few): round(few, 1), str(asked.many): round(many, 1)},
             }
         )

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
+from knowwhen.evaluation.processes import Answering
 from knowwhen.graphs import METHODS, Method
 from knowwhen.models.capability import describe
 from knowwhen.models.errors import SettingsError
@@ -41,10 +42,10 @@ class ArmOrigin(BaseModel, frozen=True, extra="forbid"):
 
 @dataclass(frozen=True)
 class Arm:
-    """A graph under the name that its folder and its row in the tables bear."""
+    """A graph, or processes that have it, under the name that its folder and its row in the tables bear."""
 
     label: str
-    method: Method
+    method: Answering
     origin: ArmOrigin
     models: Mapping[str, ModelRecord] = field(default_factory=dict)
     """What its models say of themselves, by the strings that named them; a recording keeps it."""

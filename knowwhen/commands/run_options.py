@@ -34,6 +34,14 @@ Limit = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help="Seed of the draw and of the intervals.")]
 Concurrency = Annotated[int, typer.Option(min=1, help="Questions under way, and model requests in flight.")]
+Processes = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="That ask, with --concurrency shared out among them: for servers that answer hundreds of "
+        "requests a second.",
+    ),
+]
 Metric = Annotated[
     list[str] | None,
     typer.Option(

@@ -1,9 +1,11 @@
 """What `evaluate` and `compare` do: build the methods, run them, report."""
 
+import math
 from collections import defaultdict
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from knowwhen.evaluation.question_set import QuestionSet
     from knowwhen.evaluation.report import Written
     from knowwhen.evaluation.running import Ran
+    from knowwhen.graphs import Method
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class Run:
     limit: int | None
     seed: int
     concurrency: int
+    processes: int
     kind: str | None
     skip_bad: bool
     metrics: Sequence[str] | None
@@ -64,19 +68,21 @@ def perform(asked: Run, command: str) -> None:
         raise SettingsError(f"knowwhen {command} needs {missing}")
     if asked.record is not None and asked.replay is not None:
         raise SettingsError("--record asks the model and --replay does not; give one of the two")
+    if asked.processes > 1 and (asked.record or asked.replay):
+        raise SettingsError("--record and --replay go with one process; leave --processes out")
     own = [name for name in official(asked.kind or "") if name in METRICS]
     metrics = own if asked.metrics is None else asked.metrics
     with stopping_at_once(), _recorded_models(asked):
         scorer = Scorer(metrics, asked.judge, asked.concurrency)
         questions = QuestionSet(asked.dataset, asked.limit, asked.seed, asked.kind, asked.skip_bad)
-        arms = _arms(asked)
+        entries = _entries(asked)
         len(questions)  # finds bad records before anything is asked
         ran = []
-        for each in arms:
-            with scores_so_far(each.label) as watch:
+        for each in entries:
+            with each.asked_by(asked.processes) as arm, scores_so_far(arm.label) as watch:
                 ran.append(
                     run(
-                        each,
+                        arm,
                         questions,
                         asked.out,
                         scorer=scorer,
@@ -98,7 +104,26 @@ def perform(asked: Run, command: str) -> None:
         print(written.html)
 
 
-def _arms(asked: Run) -> "list[Arm]":
+@dataclass(frozen=True)
+class _Entry:
+    """A method to be run, and how a process of its own builds it."""
+
+    arm: "Arm"
+    build: "Callable[[], Method]"
+
+    @contextmanager
+    def asked_by(self, processes: int) -> "Iterator[Arm]":
+        """The method in this process, or in several others."""
+        from knowwhen.evaluation.processes import in_processes
+
+        if processes == 1:
+            yield self.arm
+            return
+        with in_processes(self.build, processes) as method:
+            yield replace(self.arm, method=method)
+
+
+def _entries(asked: Run) -> list[_Entry]:
     from knowwhen.building import build_method
     from knowwhen.evaluation.arms import arm
     from knowwhen.method_settings import LOOKS_UP, known_to, shared_out
@@ -106,17 +131,19 @@ def _arms(asked: Run) -> "list[Arm]":
 
     named = dict(_named(asked.methods))
     settings = shared_out(asked.settings, named, asked.optional)
-    arms = []
+    entries = []
     for label, method in named.items():
         given = settings[label]
-        built_with = {**given, "max_concurrency": asked.concurrency}
+        built_with = {**given, "max_concurrency": math.ceil(asked.concurrency / asked.processes)}
         if asked.replay is not None:
             built_with.pop("reranker", None)  # what it does is in the recorded passages
+        build = partial(build_method, method, asked.model, asked.corpus, built_with)
         with noting_models() as models:
-            built = build_method(method, asked.model, asked.corpus, built_with)
+            built = build()
         corpus = asked.corpus if LOOKS_UP in known_to(method) else ""
-        arms.append(arm(built, label, model=asked.model, corpus=corpus, more=_told(given), models=models))
-    return arms
+        known = arm(built, label, model=asked.model, corpus=corpus, more=_told(given), models=models)
+        entries.append(_Entry(known, build))
+    return entries
 
 
 def _told(given: dict[str, Any]) -> dict[str, Any]:
