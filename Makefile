@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test slow clean
+.PHONY: demo test docs slow clean
 
 demo: .venv/installed
 	$(BIN)/knowwhen ask "Which person starred in Skirn Vlurk and directed Thimis Plolm?" --set alpha=0.7
@@ -14,6 +14,11 @@ test: .venv/installed-dev
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --target build/types .
 	cd build/types && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p knowwhen
 	$(BIN)/python -m pytest
+
+docs: .venv/installed-dev
+	$(BIN)/python docs/site/generate.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@echo build/site/index.html
 
 # mypy cannot follow the mapped folders of an editable install, so it reads an ordinary one.
 

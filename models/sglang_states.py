@@ -31,7 +31,10 @@ class SGLangStates(RemoteStates):
     Args:
         base_url: the server's root, without /v1.
         path: folder or hub id of the model that the server runs.
-        api_key, timeout, max_concurrency, max_attempts: as in `RemoteStates`.
+        api_key: sent as a bearer token.
+        timeout: seconds that one request may take.
+        max_concurrency: requests in flight at once, at least 1.
+        max_attempts: requests made for one reading before giving up, at least 1.
     """
 
     kind = "SGLang"

@@ -49,7 +49,7 @@ class VLLMStates(RemoteStates):
         layers: those that the server was launched with, counted from 1.
         folder: the server's `shared_storage_path` as this machine sees it.
         model: the name under which the server knows the model; `path` by default.
-        api_key, timeout, max_concurrency, max_attempts: as in `RemoteStates`.
+        settings: `api_key`, `timeout`, `max_concurrency` and `max_attempts`, as in `RemoteStates`.
 
     Raises:
         SettingsError: no layers, or what `RemoteStates` refuses.

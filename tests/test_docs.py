@@ -1,0 +1,157 @@
+"""The pages build without a warning, lead nowhere dead, load nothing from elsewhere and can be searched."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+ALONE = (
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync",
+)  # fmt: skip
+
+pytest.importorskip("mkdocstrings", reason="pip install 'knowwhen[docs]'")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All pages, built as `make docs` builds them."""
+    out = tmp_path_factory.mktemp("site")
+    built = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(out)],
+        cwd=ROOT,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert built.returncode == 0, built.stderr
+    return out
+
+
+class Page(HTMLParser):
+    """What a page links to, what it loads, and where links can lead within it."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.anchors: set[str] = {""}
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.anchors |= {given[name] for name in ("id", "name") if name in given}
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        elif tag == "link" and given.get("rel") not in ("canonical", "next", "prev"):
+            self.loaded.append(given["href"])
+        self.loaded += [given[name] for name in ("src", "srcset", "poster", "data") if name in given]
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+
+
+def pages(folder: Path) -> dict[Path, Page]:
+    return {path: Page(path.read_text(encoding="utf-8")) for path in folder.rglob("*.html")}
+
+
+def elsewhere(address: str) -> bool:
+    """Whether an address is none of this site."""
+    return bool(urlsplit(address).scheme or urlsplit(address).netloc)
+
+
+def dead(found: dict[Path, Page]) -> list[tuple[str, str]]:
+    """Links and files that are not there, each behind the page that names it."""
+    missing = []
+    for path, page in found.items():
+        for address in [*page.links, *page.loaded]:
+            if elsewhere(address):
+                continue
+            target, anchor = unquote(urlsplit(address).path), unquote(urlsplit(address).fragment)
+            there = (path.parent / target).resolve() if target else path
+            there = there / "index.html" if there.is_dir() else there
+            if not there.is_file() or (anchor and there in found and anchor not in found[there].anchors):
+                missing.append((path.name, address))
+    return missing
+
+
+def test_no_link_is_dead(site: Path) -> None:
+    found = {path: page for path, page in pages(site).items() if path.name != "404.html"}
+    assert len(found) > 20
+    assert sum(len(page.links) for page in found.values()) > 1000
+    assert dead(found) == []
+
+
+def test_a_dead_link_would_be_noticed(tmp_path: Path) -> None:
+    first = '<h1 id="here">A</h1><a href="#here">x</a><a href="#there">x</a><img src="b.png">'
+    second = '<a href="a.html#here">x</a><a href="a.html#gone">x</a><a href="d.html">x</a>'
+    (tmp_path / "a.html").write_text(first)
+    (tmp_path / "c.html").write_text(second)
+    named = [address for _, address in dead(pages(tmp_path))]
+    assert sorted(named) == ["#there", "a.html#gone", "b.png", "d.html"]
+
+
+def foreign(page: Page) -> list[str]:
+    """What a page loads from elsewhere."""
+    return [address for address in page.loaded if elsewhere(address) and not address.startswith("data:")]
+
+
+def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
+    assert {path.name: found for path, page in pages(site).items() if (found := foreign(page))} == {}
+    for path in site.rglob("*.css"):
+        assert not re.search(r"url\(\s*['\"]?(https?:)?//|@import", path.read_text(encoding="utf-8")), path
+    loads = (
+        '<script src="https://a.b/c.js"></script><link rel="stylesheet" href="//a.b/c.css"><img src="x.png"/>'
+    )
+    assert foreign(Page(loads)) == ["https://a.b/c.js", "//a.b/c.css"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium; apt-get install chromium")
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ALONE))
+        yield opened
+        opened.close()
+
+
+def test_opened_as_files_they_ask_for_nothing_else_and_can_be_searched(site: Path, browser: Any) -> None:
+    page = browser.new_page()
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    for path in sorted(site.glob("*.html")):
+        page.goto(path.as_uri())
+    page.goto((site / "index.html").as_uri())
+    page.locator("input.md-search__input").fill("quizzes")
+    result = page.locator(".md-search-result__item a").first
+    result.wait_for(timeout=30_000)
+    assert result.get_attribute("href", timeout=30_000).split("?")[0].split("/")[-1].startswith("keqa.html")
+    assert len(requests) > 50
+    assert [url for url in requests if not url.startswith(("file:", "data:", "blob:", "about:"))] == []
+
+
+BEHIND = """
+from generate import DOCS, filled
+pages = ((path.name, path.read_text(encoding="utf-8")) for path in sorted(DOCS.glob("*.md")))
+print(*(name for name, page in pages if filled(page) != page), sep=", ")
+"""
+
+
+def test_generated_parts_are_those_of_the_code() -> None:
+    command = [sys.executable, "-c", BEHIND]
+    ended = subprocess.run(command, cwd=DOCS / "site", capture_output=True, text=True, check=True)
+    behind = ended.stdout.strip()
+    assert not behind, f"{behind}: behind the code; run `make docs`, or python docs/site/generate.py"
