@@ -276,6 +276,28 @@ def test_2wikimultihopqa_and_its_context_as_json_in_a_text(tmp_path: Path) -> No
         assert question.metadata["supporting"] == hashed(("Ann", "Ann is Thai. She sings."))
 
 
+def test_2wikimultihopqas_aliases_are_taken_from_their_file_beside_it(tmp_path: Path) -> None:
+    of_entity = {**TWO_WIKI, "answer": "Thailand", "answer_id": "Q869"}
+    records = json.dumps([of_entity, {**TWO_WIKI, "_id": "2", "answer_id": None}, {**TWO_WIKI, "_id": "3"}])
+    assert brief(read(tmp_path, records))[0] == ("1643", ("Thailand",))  # there is no such file
+    entities = [
+        {"Q_id": "Q1", "aliases": ["everything"], "demonyms": []},
+        {"Q_id": "Q869", "aliases": ["Siam", "Thailand"], "demonyms": ["Thai"]},
+    ]
+    aliases = tmp_path / "id_aliases.json"
+    aliases.write_text("".join(json.dumps(each) + "\n" for each in entities))
+    assert brief(read(tmp_path, records)) == [
+        ("1643", ("Thailand", "Siam", "Thai")), ("2", ("no",)), ("3", ("no",))
+    ]  # fmt: skip
+    aliases.write_text(aliases.read_text() + '{"aliases": ["Siam"]}\n{"Q_id": "Q2", "aliases": "all"}\n')
+    with pytest.raises(KnowwhenError, match=r"id_aliases.json:3: it has no Q_id; mend the record"):
+        read(tmp_path, records)
+    skipped = Skipped()
+    assert brief(read(tmp_path, records, skipped=skipped))[0] == ("1643", ("Thailand", "Siam", "Thai"))
+    assert skipped.count == 2
+    assert skipped.first[1] == f"{aliases}:4: its aliases is not a list"
+
+
 def test_musique_takes_aliases_and_says_what_its_paragraphs_do_not_answer(tmp_path: Path) -> None:
     (question,) = read(tmp_path, json.dumps(MUSIQUE))
     assert question.golden_answers == ("Bo", "Bob")

@@ -72,6 +72,31 @@ def test_strategyqas_paragraphs_keep_their_ids(tmp_path: Path) -> None:
     assert brief(entries) == [("Albany", "Text 1."), ("Albany", "Text 35.")]
 
 
+PAGE = """<h2>Career</h2>
+He sailed with <a href="Ship">the ship</a> &amp; with many others for more than ten years.
+<b>See also</b>
+<p>The crew was paid by the king, who had ordered the ship in 1790.</p>"""
+
+
+def test_the_articles_that_iirc_links_to_are_a_corpus(tmp_path: Path) -> None:
+    file = tmp_path / "context_articles.json"
+    entries = corpus(file, {"ann lee": PAGE, "stub": "It is one."})
+    assert brief(entries) == [
+        ("ann lee", "He sailed with the ship & with many others for more than ten years."),
+        ("ann lee", "The crew was paid by the king, who had ordered the ship in 1790."),
+    ]
+    assert len({entry.id for entry in entries}) == 2
+    build_index(corpus(file, {"ann lee": PAGE, "again": PAGE}), tmp_path / "index")
+    assert check_index(tmp_path / "index").passages == 4
+    with pytest.raises(RetrievalError, match="article 2: it is no text under a title"):
+        corpus(file, {"ann lee": PAGE, "bo": {"text": PAGE}})
+    bad = BadEntries(skip=True)
+    assert len(corpus(file, {"bo": 1, "ann lee": PAGE}, bad)) == 2
+    assert bad.count == 1
+    with pytest.raises(RetrievalError, match=r"context_articles.json is no JSON object .* from member 2 on"):
+        corpus(file, '{"ann lee": "' + PAGE.replace('"', "").replace("\n", " ") + '", "bo": ')
+
+
 def test_lines_with_text_are_a_corpus_as_before(tmp_path: Path) -> None:
     for line in ({"id": "7", "title": "Paris", "text": "A city."}, {"id": "7", "contents": "Paris\nA city."}):
         (entry,) = corpus(tmp_path / "c.jsonl", {**line, "question": "Who?", "answer": ["x"]})

@@ -39,10 +39,28 @@ def read_document(file: BinaryIO, name: str, complain: Complain) -> Iterator[Loc
             else:
                 complain(where, "this is not a JSON object")
     except (ValueError, RecursionError) as error:
-        reason = getattr(error, "msg", None) or getattr(error, "reason", None) or error
-        raise KnowwhenError(
-            f"{name} is no JSON in UTF-8 from record {number + 1} on ({reason}); mend it or fetch it again"
-        ) from None
+        raise _damaged(f"{name} is no JSON in UTF-8 from record {number + 1} on", error) from None
+
+
+def read_members(file: BinaryIO, name: str) -> Iterator[tuple[str, Any]]:
+    """The names and values of a document that is one object, one after the other, never all at once.
+
+    Raises:
+        KnowwhenError: it is no JSON object; what follows the damage cannot be told apart.
+    """
+    number = 0
+    values = _Values(file)
+    try:
+        members = ((key, values.value()) for key in _keys(values))
+        for number, member in enumerate(members, start=1):  # noqa: B007  # told of the damage
+            yield member
+    except (ValueError, RecursionError) as error:
+        raise _damaged(f"{name} is no JSON object in UTF-8 from member {number + 1} on", error) from None
+
+
+def _damaged(what: str, error: Exception) -> KnowwhenError:
+    reason = getattr(error, "msg", None) or getattr(error, "reason", None) or error
+    return KnowwhenError(f"{what} ({reason}); mend it or fetch it again")
 
 
 class _Values:
@@ -125,19 +143,25 @@ def _elements(values: _Values) -> Iterator[Any]:
 
 def _of_object(values: _Values) -> Iterator[Any]:
     """The records in an object's list, or the object."""
-    values.take("{")
     rest: dict[str, Any] = {}
     streamed = False
-    while values.next_character() != "}":
-        key = values.value()
-        values.take(":")
+    for key in _keys(values):
         if key in LISTS and values.next_character() == "[":
             streamed = True
             yield from _elements(values)
         else:
             rest[key] = values.value()
+    if not streamed:
+        yield rest
+
+
+def _keys(values: _Values) -> Iterator[str]:
+    """The keys of an object; each one's value is to be read before the next."""
+    values.take("{")
+    while values.next_character() != "}":
+        key = values.value()
+        values.take(":")
+        yield key
         if values.next_character() != "}":
             values.take(",")
     values.take("}")
-    if not streamed:
-        yield rest

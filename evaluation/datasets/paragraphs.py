@@ -11,6 +11,7 @@ from typing import BinaryIO
 from knowwhen.evaluation.datasets.fields import is_text
 from knowwhen.evaluation.datasets.form import BadRecord, Form
 from knowwhen.evaluation.datasets.forms import form_of
+from knowwhen.evaluation.datasets.iirc_articles import are_articles, read_articles
 from knowwhen.evaluation.datasets.located import Located, records
 from knowwhen.models.errors import KnowwhenError, RetrievalError
 from knowwhen.tools.corpus import READERS, Reader
@@ -36,6 +37,9 @@ def read_paragraphs(file: BinaryIO, name: str, bad: BadEntries) -> Iterator[Entr
     form: Form | None = None
     found = False
     try:
+        if are_articles(name):
+            yield from read_articles(file, name, bad)
+            return
         for located in records(file, name, bad.report):
             form = form or form_of(located.record)
             if form is None:

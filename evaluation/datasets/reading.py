@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from knowwhen.almanac.world import default_world
+from knowwhen.evaluation.datasets.aliases import with_aliases
 from knowwhen.evaluation.datasets.almanac import ALMANACS, almanac_questions
 from knowwhen.evaluation.datasets.fields import is_text
 from knowwhen.evaluation.datasets.flashrag import FLASHRAG
@@ -79,7 +80,7 @@ def _of_file(path: Path, complain: Complain) -> Iterator[Located]:
     try:
         with path.open("rb") as raw:
             file = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
-            yield from records(cast(BinaryIO, file), str(path), complain)
+            yield from with_aliases(records(cast(BinaryIO, file), str(path), complain), path, complain)
     except (OSError, EOFError, zlib.error) as error:
         raise KnowwhenError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 

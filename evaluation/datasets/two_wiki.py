@@ -1,10 +1,10 @@
 """2WikiMultihopQA (Ho et al. 2020): HotpotQA's form, with the facts as triples in `evidences`.
 
-The official scorer compares with the one answer (and, if it is given a file of them, with aliases).
+The official scorer compares with the answer and its aliases, which a file of their own has (`aliases.py`).
 """
 
 from knowwhen.evaluation.datasets.context import supporting_facts, unpacked
-from knowwhen.evaluation.datasets.fields import identity, text
+from knowwhen.evaluation.datasets.fields import different, identity, is_text, listed, text
 from knowwhen.evaluation.datasets.form import Form, Record, known, supporting
 from knowwhen.evaluation.datasets.gold import GoldQuestion
 from knowwhen.evaluation.datasets.hotpotqa import paragraphs
@@ -21,9 +21,8 @@ def _question(record: Record, number: str) -> GoldQuestion:
         evidences=unpacked(record.get("evidences")),
         supporting=supporting(paragraphs(record)),
     )
-    return GoldQuestion(
-        identity(record, "_id", "id"), text(record, "question"), (text(record, "answer"),), metadata
-    )
+    golds = different([text(record, "answer"), *filter(is_text, listed(record, "answer_aliases"))])
+    return GoldQuestion(identity(record, "_id", "id"), text(record, "question"), golds, metadata)
 
 
 TWO_WIKI = Form("2wikimultihopqa", lambda record: "evidences" in record, _question, paragraphs=paragraphs)
