@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from knowwhen.evaluation.both_answers import BothAnswers
-from knowwhen.evaluation.intervals import Figure, weighted_means
+from knowwhen.evaluation.figures.resampling import weighted_means
+from knowwhen.evaluation.intervals import Figure
 from knowwhen.evaluation.metrics import contains, exact_match, f1
 
 Measures = tuple[float, float, float]  # F1, exact match, accuracy

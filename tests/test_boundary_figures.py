@@ -4,7 +4,7 @@ import pytest
 
 from knowwhen.evaluation.both_answers import BothAnswers, Judgement
 from knowwhen.evaluation.boundary_figures import Boundary, Measured, Scores, Verdicts, boundary, measured
-from knowwhen.evaluation.intervals import weighted_means
+from knowwhen.evaluation.figures.resampling import weighted_means
 from knowwhen.models.cost import NO_COST
 
 

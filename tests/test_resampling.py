@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import bootstrap
 
 from knowwhen.evaluation.figures import resampling
-from knowwhen.evaluation.figures.resampling import mean_of, optional_mean
-from knowwhen.evaluation.intervals import weighted_means
+from knowwhen.evaluation.figures.resampling import mean_of, optional_mean, weighted_means
 
 RNG = np.random.default_rng(7)
 
@@ -23,12 +23,24 @@ RNG = np.random.default_rng(7)
     ids=["zero or one", "few values", "all different", "three"],
 )
 def test_the_interval_is_that_of_scipys_bootstrap(values: np.ndarray) -> None:
-    mine, scipys = mean_of(values), weighted_means([values.astype(float)], (1,), seed=1)
-    assert mine.low is not None and mine.high is not None
-    assert scipys.low is not None and scipys.high is not None
-    assert mine.value == pytest.approx(scipys.value)
-    width = scipys.high - scipys.low
-    assert [mine.low, mine.high] == pytest.approx([scipys.low, scipys.high], abs=0.06 * width)
+    mine = mean_of(values)
+    found = bootstrap([values.astype(float)], np.mean, n_resamples=2000, method="percentile", rng=1)
+    low, high = found.confidence_interval
+    assert mine.value == pytest.approx(values.mean())
+    assert [mine.low, mine.high] == pytest.approx([low, high], abs=0.06 * (high - low))
+
+
+def test_the_interval_of_a_weighted_difference_is_that_of_scipys_bootstrap() -> None:
+    samples, weights = (RNG.exponential(3.0, 200), RNG.integers(0, 2, 80).astype(float)), (0.25, -2.0)
+    mine = weighted_means(samples, weights)
+
+    def statistic(one: np.ndarray, other: np.ndarray, axis: int = -1) -> np.ndarray:
+        return weights[0] * one.mean(axis=axis) + weights[1] * other.mean(axis=axis)
+
+    found = bootstrap(samples, statistic, n_resamples=2000, method="percentile", rng=1)
+    low, high = found.confidence_interval
+    assert mine.value == pytest.approx(float(statistic(*samples)))
+    assert [mine.low, mine.high] == pytest.approx([low, high], abs=0.06 * (high - low))
 
 
 def test_a_mean_of_ones_and_zeros_has_the_binomial_interval() -> None:

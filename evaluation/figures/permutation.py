@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, permutation_test
 
-from knowwhen.evaluation.intervals import BATCH
+from knowwhen.evaluation.figures.resampling import BATCH
 from knowwhen.models.errors import SettingsError
 
 Floats = NDArray[np.float64]

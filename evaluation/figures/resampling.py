@@ -1,4 +1,4 @@
-"""Bootstrap intervals of many means of many questions.
+"""Bootstrap intervals of means of questions, and of sums and differences of such means.
 
 A resample's mean depends on how often each distinct value was drawn alone, and these counts are multinomial.
 So the values that are equal are drawn together: the same distribution as scipy's bootstrap, in a hundredth of
@@ -10,37 +10,53 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
 
-from knowwhen.evaluation.intervals import BATCH, RESAMPLES, Figure
+from knowwhen.evaluation.intervals import Figure
 
 Floats = NDArray[np.float64]
 LEVEL = 0.95
+RESAMPLES = 2000
+BATCH = 2_000_000  # numbers drawn at a time, 16 MB
 MANY = 5000  # different values, beyond which drawing them takes longer than all else
 
 
 def mean_of(values: Sequence[float] | NDArray[Any], seed: int = 0) -> Figure:
     """The mean with its percentile interval of 95 %.
 
-    Means of more than `MANY` different values are as good as normal: the interval is by their standard error,
-    without drawing.
-
     Args:
         values: one or more, in any order: the interval does not depend on it.
         seed: of the resamples.
     """
-    distinct, counts = np.unique(np.asarray(values, dtype=float), return_counts=True)
-    number = int(counts.sum())
-    value = float(distinct @ counts) / number
-    if number < 2:
-        return Figure(value=value, low=None, high=None)
-    if len(distinct) > MANY:
-        error = np.sqrt(((distinct - value) ** 2 @ counts) / number / number)
-        low, high = norm.interval(LEVEL, loc=value, scale=error)
-        return Figure(value=value, low=float(low), high=float(high))
+    return weighted_means([values], [1.0], seed)
+
+
+def weighted_means(
+    samples: Sequence[Sequence[float] | NDArray[Any]], weights: Sequence[float], seed: int = 0
+) -> Figure:
+    """The weighted sum of the means of independent samples, such as the difference of two, and its interval.
+
+    Means of more than `MANY` different values are as good as normal, and are drawn as such.
+
+    Args:
+        samples: one or more, none of them empty; each is resampled by itself.
+        weights: of their means; (1,) for a mean, (1, -1) for a difference.
+        seed: of the resamples.
+    """
     rng = np.random.default_rng(seed)
-    means = np.concatenate([drawn @ distinct / number for drawn in draws(counts, rng)])
-    return with_interval(value, means)
+    value, resampled = 0.0, np.zeros(RESAMPLES)
+    for weight, sample in zip(weights, samples, strict=True):
+        distinct, counts = np.unique(np.asarray(sample, dtype=float), return_counts=True)
+        number = int(counts.sum())
+        mean = float(distinct @ counts) / number
+        value += weight * mean
+        if len(distinct) > MANY:
+            error = np.sqrt(((distinct - mean) ** 2 @ counts) / number / number)
+            resampled += weight * rng.normal(mean, error, RESAMPLES)
+        else:
+            resampled += weight * np.concatenate([drawn @ distinct for drawn in draws(counts, rng)]) / number
+    if min(map(len, samples)) < 2:
+        return Figure(value=value, low=None, high=None)
+    return with_interval(value, resampled)
 
 
 def optional_mean(values: Sequence[float] | NDArray[Any], seed: int = 0) -> Figure | None:

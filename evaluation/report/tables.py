@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from knowwhen.evaluation.figures.resampling import RESAMPLES
 from knowwhen.evaluation.figures.retrieval_need import NEEDS, NeedGroup
 from knowwhen.evaluation.figures.run_figures import GroupFigures, RunFigures
 from knowwhen.evaluation.figures.score_figures import ScoreFigures
-from knowwhen.evaluation.intervals import RESAMPLES, Figure
+from knowwhen.evaluation.intervals import Figure
 from knowwhen.evaluation.report.summary import Summary
 from knowwhen.evaluation.report.text import heading
 from knowwhen.models.cost import NO_COST
