@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test docs slow clean
+.PHONY: demo test docs studio slow clean
 
 demo: .venv/installed
 	$(BIN)/knowwhen ask "Which person starred in Skirn Vlurk and directed Thimis Plolm?" --set alpha=0.7
@@ -20,6 +20,10 @@ docs: .venv/installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo build/site/index.html
 
+studio: .venv/installed-studio
+	LANGSMITH_TRACING=false LANGGRAPH_CLI_NO_ANALYTICS=1 LANGGRAPH_NO_VERSION_CHECK=true \
+		$(BIN)/langgraph dev --no-browser
+
 # mypy cannot follow the mapped folders of an editable install, so it reads an ordinary one.
 
 .venv/bin/python:
@@ -32,6 +36,10 @@ docs: .venv/installed-dev
 
 .venv/installed-dev: .venv/installed
 	$(BIN)/pip install --quiet -c constraints.txt torch -e '.[dev]'
+	touch $@
+
+.venv/installed-studio: .venv/installed
+	$(BIN)/pip install --quiet -c constraints.txt torch -e '.[studio]'
 	touch $@
 
 clean:

@@ -2,22 +2,25 @@
 
 import math
 from collections.abc import Sequence
+from typing import Annotated
 
 from langchain_core.documents import Document
+from pydantic import Field
 from typing_extensions import TypedDict
 
 
 class Passage(TypedDict):
     """One retrieved text."""
 
-    id: str
-    title: str
-    text: str
-    source: str
-    rank: int
-    """1 is the best."""
-    score: float | None
-    """Higher is better; comparable within one answer of one retriever only."""
+    id: Annotated[str, Field(description="The retriever's own, or the rank")]
+    title: Annotated[str, Field(description="Of what the text is from; empty if unknown")]
+    text: Annotated[str, Field(description="What was read")]
+    source: Annotated[str, Field(description="Where it was found; empty if unknown")]
+    rank: Annotated[int, Field(description="1 is the best")]
+    score: Annotated[
+        float | None,
+        Field(description="Higher is better; comparable within one answer of one retriever only"),
+    ]
 
 
 def as_passages(documents: Sequence[Document]) -> list[Passage]:
