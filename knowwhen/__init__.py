@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         self_dc,
         taikc,
     )
+    from knowwhen.graphs.agent import agent
     from knowwhen.models.errors import CapabilityError, KnowwhenError
     from knowwhen.models.resolve import resolve_model
     from knowwhen.tools.method_as_tool import as_tool
@@ -31,6 +32,7 @@ __all__ = [
     "CapabilityError",
     "KnowwhenError",
     "Method",
+    "agent",
     "as_tool",
     "chain_of_thought",
     "direct",
@@ -48,6 +50,7 @@ __all__ = [
 _ELSEWHERE = {
     "CapabilityError": "knowwhen.models.errors",
     "KnowwhenError": "knowwhen.models.errors",
+    "agent": "knowwhen.graphs.agent",
     "as_tool": "knowwhen.tools.method_as_tool",
     "resolve_model": "knowwhen.models.resolve",
     "resolve_retriever": "knowwhen.tools.resolve",

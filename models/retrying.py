@@ -1,10 +1,10 @@
 """Patience with a server: try again what may pass, at the pace it asks for, and give up in one line."""
 
 import random
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
+from tenacity import AsyncRetrying, RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
 from knowwhen.models.errors import KnowwhenError
 from knowwhen.models.faults import Fault, fault_of
@@ -32,15 +32,41 @@ def patiently(
     Raises:
         KnowwhenError: what `give_up` made; or the request's own, which is passed on untouched.
     """
-    retrying = Retrying(
-        stop=stop_after_attempt(max_attempts), retry=retry_if_exception(_may_pass), wait=_pause, reraise=True
-    )
+    retrying = Retrying(**_how(max_attempts))
     try:
         return retrying(request)
     except KnowwhenError:
         raise
     except Exception as error:  # clients of servers share no base class
         raise give_up(fault_of(error), retrying.statistics["attempt_number"]) from error
+
+
+async def apatiently(
+    request: Callable[[], Awaitable[Answer]],
+    max_attempts: int,
+    give_up: Callable[[Fault, int], KnowwhenError],
+) -> Answer:
+    """The same of a request that is awaited."""
+    retrying = AsyncRetrying(**_how(max_attempts))
+
+    async def asked() -> Answer:  # tenacity awaits only what it knows for a coroutine's function
+        return await request()
+
+    try:
+        return await retrying(asked)
+    except KnowwhenError:
+        raise
+    except Exception as error:
+        raise give_up(fault_of(error), retrying.statistics["attempt_number"]) from error
+
+
+def _how(max_attempts: int) -> dict[str, Any]:
+    return {
+        "stop": stop_after_attempt(max_attempts),
+        "retry": retry_if_exception(_may_pass),
+        "wait": _pause,
+        "reraise": True,
+    }
 
 
 def _may_pass(error: BaseException) -> bool:

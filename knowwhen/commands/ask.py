@@ -37,7 +37,7 @@ def ask(
     ] = False,
 ) -> None:
     """Answer a question, showing how: the tree on stderr, the answer on stdout."""
-    from knowwhen.building import build_method
+    from knowwhen.graphs.building import build_method
     from knowwhen.interrupt import stopping_at_once
     from knowwhen.models.errors import SettingsError
     from knowwhen.settings_text import read_settings

@@ -10,7 +10,7 @@ def draw(
     inside: Annotated[bool, typer.Option("--inside", help="Draw the graphs inside the graph, too.")] = False,
 ) -> None:
     """Print a method's graph as Mermaid text, which GitHub, GitLab and mermaid.live draw."""
-    from knowwhen.building import build_method
+    from knowwhen.graphs.building import build_method
 
     graph = build_method(method, "pocket", "almanac", {}).get_graph(xray=inside)
     print(graph.draw_mermaid().strip())

@@ -124,8 +124,8 @@ class _Entry:
 
 
 def _entries(asked: Run) -> list[_Entry]:
-    from knowwhen.building import build_method
     from knowwhen.evaluation.arms import arm
+    from knowwhen.graphs.building import build_method
     from knowwhen.method_settings import LOOKS_UP, known_to, shared_out
     from knowwhen.models.standing_in import noting_models
 
