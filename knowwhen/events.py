@@ -18,7 +18,7 @@ def events_of(method: "Method", question: str, with_text: bool = False) -> Itera
         `{"event": "step", …}` with the fields of a `Step` when a question is answered;
         `{"event": "answer", …}` with the whole output, last.
     """
-    reading = _Reading()
+    reading = Reading()
     stream: Any = method.stream({"question": question}, stream_mode=_modes(with_text), subgraphs=True)
     for namespace, mode, data in stream:
         yield from reading.events(namespace, mode, data)
@@ -27,7 +27,7 @@ def events_of(method: "Method", question: str, with_text: bool = False) -> Itera
 
 async def aevents_of(method: "Method", question: str, with_text: bool = False) -> AsyncIterator[Event]:
     """The same without blocking; it can be cancelled, and then no node is begun any more."""
-    reading = _Reading()
+    reading = Reading()
     stream: Any = method.astream({"question": question}, stream_mode=_modes(with_text), subgraphs=True)
     async for namespace, mode, data in stream:
         for event in reading.events(namespace, mode, data):
@@ -35,11 +35,11 @@ async def aevents_of(method: "Method", question: str, with_text: bool = False) -
     yield reading.answer()
 
 
-def _modes(with_text: bool) -> list[str]:
+def _modes(with_text: bool) -> Any:  # of the literals that LangGraph names
     return ["custom", "updates", "values", *(["messages"] if with_text else [])]
 
 
-class _Reading:
+class Reading:
     """What a graph streams, read as events."""
 
     def __init__(self) -> None:

@@ -68,32 +68,30 @@ def ask_tab(library: Library) -> None:
         names = [dial.name for dial in gate.dials()]
         return html.what_if(gate, dict(zip(names, values, strict=False)))
 
-    with form:
+    def settings(name: str) -> None:
+        with gr.Accordion("Settings", open=False, elem_id="ask-settings"):
+            inputs = setting_inputs(name, "ask")
+        asking = gr.on(
+            [ask.click, question.submit],
+            answer,
+            [question, method, model, corpus, *inputs],
+            [status, seen, finished, stop],
+            show_progress="hidden",
+            concurrency_limit=None,
+            api_visibility="private",
+        )
+        asking.then(offer, finished, [panel, *dials, turns], show_progress="hidden", api_visibility="private")
+        stop.click(
+            lambda: (html.stopped(), gr.Button(interactive=False)),
+            None,
+            [status, stop],
+            cancels=[asking],
+            queue=False,
+            api_visibility="private",
+        )
 
-        @gr.render(inputs=method)
-        def settings(name: str) -> None:
-            with gr.Accordion("Settings", open=False, elem_id="ask-settings"):
-                inputs = setting_inputs(name, "ask")
-            asking = gr.on(
-                [ask.click, question.submit],
-                answer,
-                [question, method, model, corpus, *inputs],
-                [status, seen, finished, stop],
-                show_progress="hidden",
-                concurrency_limit=None,
-                api_visibility="private",
-            )
-            asking.then(
-                offer, finished, [panel, *dials, turns], show_progress="hidden", api_visibility="private"
-            )
-            stop.click(
-                lambda: (html.stopped(), gr.Button(interactive=False)),
-                None,
-                [status, stop],
-                cancels=[asking],
-                queue=False,
-                api_visibility="private",
-            )
+    with form:
+        gr.render(inputs=method)(settings)
 
     gr.on([ask.click, question.submit], None, js=SCROLL)
     gr.on(

@@ -53,32 +53,32 @@ def compare_tab(library: Library) -> None:
             ]
             yield *shown, html.compared(runs), gr.Button(interactive=not ended)
 
-    with forms:
+    def settings(one: str, other: str) -> None:
+        inputs = []
+        with gr.Row():
+            for (side, _, _), name in zip(SIDES, (one, other), strict=True):
+                with (
+                    gr.Column(min_width=300),
+                    gr.Accordion(f"Settings of {name}", open=False, elem_id=f"compare-{side}-settings"),
+                ):
+                    inputs += setting_inputs(name, f"compare-{side}")
+        comparing = gr.on(
+            [compare.click, question.submit],
+            answer,
+            [question, model, corpus, *methods, *inputs],
+            [*seen, table, stop],
+            show_progress="hidden",
+            concurrency_limit=None,
+            api_visibility="private",
+        )
+        stop.click(
+            lambda: (html.stopped(), html.stopped(), gr.Button(interactive=False)),
+            None,
+            [seen[0], seen[2], stop],
+            cancels=[comparing],
+            queue=False,
+            api_visibility="private",
+        )
 
-        @gr.render(inputs=methods)
-        def settings(one: str, other: str) -> None:
-            inputs = []
-            with gr.Row():
-                for (side, _, _), name in zip(SIDES, (one, other), strict=True):
-                    with (
-                        gr.Column(min_width=300),
-                        gr.Accordion(f"Settings of {name}", open=False, elem_id=f"compare-{side}-settings"),
-                    ):
-                        inputs += setting_inputs(name, f"compare-{side}")
-            comparing = gr.on(
-                [compare.click, question.submit],
-                answer,
-                [question, model, corpus, *methods, *inputs],
-                [*seen, table, stop],
-                show_progress="hidden",
-                concurrency_limit=None,
-                api_visibility="private",
-            )
-            stop.click(
-                lambda: (html.stopped(), html.stopped(), gr.Button(interactive=False)),
-                None,
-                [seen[0], seen[2], stop],
-                cancels=[comparing],
-                queue=False,
-                api_visibility="private",
-            )
+    with forms:
+        gr.render(inputs=methods)(settings)

@@ -38,7 +38,8 @@ def names_of(method: str) -> list[str]:
     """
     settings = settings_of(method)
     each = (name for kind in settings.__mro__ if issubclass(kind, Settings) for name in kind.__annotations__)
-    return [name for name in dict.fromkeys(each) if name in settings.model_fields]
+    names = [name for name in dict.fromkeys(each) if name in settings.model_fields]
+    return sorted(names, key=lambda name: name in Settings.model_fields)
 
 
 def settings_from(method: str, values: Sequence[Any]) -> dict[str, Any]:

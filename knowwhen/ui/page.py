@@ -22,7 +22,8 @@ CODE_FONTS = ("ui-monospace", "SFMono-Regular", "DejaVu Sans Mono", "monospace")
 def build_page() -> gr.Blocks:
     """The page, not yet served."""
     library = Library()
-    with gr.Blocks(title="knowwhen", analytics_enabled=False) as page:
+    page = gr.Blocks(title="knowwhen", analytics_enabled=False)
+    with page:
         area(TITLE)
         with gr.Tabs():
             with gr.Tab("Ask"):

@@ -45,7 +45,7 @@ class Library:
     def __init__(self) -> None:
         self._models: Kept[BaseChatModel] = Kept(2)  # a local one takes memory
         self._retrievers: Kept[BaseRetriever] = Kept(4)
-        self._graphs: Kept[Method] = Kept(16)
+        self._graphs: Kept[Method] = Kept(4)
 
     def model(self, name: str) -> BaseChatModel:
         """The model of that name.

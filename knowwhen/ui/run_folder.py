@@ -12,6 +12,7 @@ from knowwhen.evaluation.report.runs import open_runs
 from knowwhen.evaluation.report.summary import summarise
 from knowwhen.evaluation.running import RUNS
 from knowwhen.models.errors import KnowwhenError
+from knowwhen.models.faults import shortened
 from knowwhen.ui.kept import Kept
 
 LONGEST = 400  # characters of a question and its answers that are searched
@@ -97,7 +98,8 @@ def open_folder(path: str) -> RunFolder:
         out = Path(path.strip()).expanduser()
         return _folders.get((str(out), _stamp(out)), lambda: RunFolder(out))
     except (OSError, ValueError, RuntimeError) as error:  # no folder's name, or not to be read
-        raise KnowwhenError(f"{path.strip()[:200]} cannot be opened: {error}") from None
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise KnowwhenError(f"{shortened(path.strip())} cannot be opened: {reason}") from None
 
 
 def _stamp(out: Path) -> Stamp:

@@ -68,12 +68,11 @@ def runs_tab() -> None:
             hidden = [html.failed(error), "", gr.Column(visible=False), *[gr.skip()] * 3, ""]
             return [*hidden, "", 0, gr.skip(), gr.skip()]
 
-    def turn(name: str, *chosen: Any, by: int | None = None) -> list[Any]:
+    def filtered(name: str, who: str, why: str, what: str, at: int = 0) -> list[Any]:
         if not name:
             return [gr.skip()] * 4
-        *filters, at = chosen
         try:
-            return shown(open_folder(name), *filters, at=0 if by is None else at + by)
+            return shown(open_folder(name), who, why, what, at)
         except KnowwhenError as error:
             return [html.failed(error), 0, gr.skip(), gr.skip()]
 
@@ -94,15 +93,17 @@ def runs_tab() -> None:
         api_visibility="private",
     )
     gr.on(
-        [wrong.input, need.input, text.input],
-        turn,
-        [folder, *filters, first],
+        [wrong.input, need.input, text.change],
+        filtered,
+        [folder, *filters],
         page,
         trigger_mode="always_last",
         **quiet,
     )
-    before.click(lambda *told: turn(*told, by=-PAGE), [folder, *filters, first], page, **quiet)
-    after.click(lambda *told: turn(*told, by=PAGE), [folder, *filters, first], page, **quiet)
+    before.click(
+        lambda *told: filtered(*told[:-1], told[-1] - PAGE), [folder, *filters, first], page, **quiet
+    )
+    after.click(lambda *told: filtered(*told[:-1], told[-1] + PAGE), [folder, *filters, first], page, **quiet)
 
 
 def _by(label: str) -> str:

@@ -55,7 +55,7 @@ class Agreement:
             return Turn(step, "no gate", step["route"])
         tries = int(values.get("tries", self._tries))
         if tries == len(samples):
-            members = max(step["details"]["clusters"], key=len, default=[])
+            members: Sequence[int] = max(step["details"]["clusters"], key=len, default=[])
             answer, agreed = (samples[members[0]] if members else None), len(members)
         else:
             found = _clustered(step, samples)

@@ -45,7 +45,7 @@ class Band:
             if str(step["id"]).count(".") >= self._max_depth:
                 after = "retrieve"
             else:
-                return Turn(step, "changes", after, "into what, and whether it can be divided, is unknown")
+                return Turn(step, "changes", after, "or be retrieved, if it cannot be divided: unknown")
         if after == step["route"]:
             return Turn(step, "stays", step["route"])
         return Turn(step, "changes", after, "its answer is unknown")
