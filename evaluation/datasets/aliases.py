@@ -28,7 +28,7 @@ def with_aliases(rows: Iterator[Located], dataset: Path, complain: Complain) -> 
     known: dict[str, tuple[str, ...]] | None = None
     for row in rows:
         entity = row.record.get(ENTITY)
-        if not is_text(entity) or ALIASES in row.record:
+        if not isinstance(entity, str) or ALIASES in row.record:
             yield row
             continue
         if known is None:
@@ -49,7 +49,7 @@ def _aliases(file: Path, complain: Complain) -> dict[str, tuple[str, ...]]:
             except BadRecord as bad:
                 complain(where, str(bad))
                 continue
-            if is_text(entity):
+            if isinstance(entity, str):
                 found[entity] = different(filter(is_text, names))
             else:
                 complain(where, "it has no Q_id")

@@ -16,7 +16,7 @@ DESCRIPTION = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^()"]+))\)')
 def _question(record: Record, number: str) -> GoldQuestion:
     golds = _golds(text(record, "targetValue")) if "targetValue" in record else texts(record, "answers")
     metadata = known(hops=1, url=record.get("url"))
-    return GoldQuestion(number, text(record, "utterance", "question"), golds, metadata)
+    return GoldQuestion(number, text(record, "question", "utterance"), golds, metadata)
 
 
 def _golds(target: str) -> tuple[str, ...]:

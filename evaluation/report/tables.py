@@ -268,7 +268,7 @@ def _groups(
             row += [figure(each.retrieved), figure(each.retrievals, 2)]
             if needs:
                 found = boundary.get(each.name, {}).get(label)
-                row += [figure(found and found.over), figure(found and found.under)]
+                row += [figure(share) for share in ((found.over, found.under) if found else (None, None))]
             rows.append(row)
     first = ("method", by.split()[0], "questions", *map(heading, summary.metrics), "retrieved", "retrievals")
     last = ("over-retrieval", "under-retrieval") if needs else ()
