@@ -9,6 +9,7 @@ from knowwhen.commands import (
     almanac,
     ask,
     calibrate,
+    chat,
     compare,
     draw,
     evaluate,
@@ -28,6 +29,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(ask.ask)
+app.command()(chat.chat)
 app.command()(search.search)
 app.add_typer(index.app, name="index")
 app.command()(draw.draw)

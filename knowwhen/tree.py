@@ -1,5 +1,6 @@
 """The question tree on a terminal: question, route, score and answer, growing as a method runs."""
 
+from collections.abc import Callable
 from typing import Any
 
 from rich.text import Text
@@ -26,9 +27,14 @@ def printable(text: str) -> str:
 
 
 class QuestionTree:
-    """The questions met so far; show it to rich at any time."""
+    """The questions met so far; show it to rich at any time.
 
-    def __init__(self) -> None:
+    Args:
+        line: what is shown of a question; `row_text` if None.
+    """
+
+    def __init__(self, line: Callable[[dict[str, Any]], Text] | None = None) -> None:
+        self.line = line or row_text
         self.rows: dict[str, dict[str, Any]] = {}
 
     def add(self, event: dict[str, Any]) -> None:
@@ -41,7 +47,7 @@ class QuestionTree:
         for place in sorted(self.rows, key=lambda place: [int(n) for n in place.split(".")]):
             mother = place.rpartition(".")[0]
             branch = branches.get(mother, top)
-            branches[place] = branch.add(row_text(self.rows[place]))
+            branches[place] = branch.add(self.line(self.rows[place]))
         return top
 
 

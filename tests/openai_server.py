@@ -25,7 +25,7 @@ from starlette.concurrency import run_in_threadpool
 
 from knowwhen.models.errors import KnowwhenError
 
-SETTINGS = ("temperature", "top_p", "n", "logprobs", "top_logprobs", "seed")
+SETTINGS = ("temperature", "top_p", "n", "logprobs", "top_logprobs", "seed", "tools", "tool_choice")
 
 
 @dataclass
@@ -150,7 +150,7 @@ def completion(model: BaseChatModel, faults: Faults, body: dict[str, Any]) -> di
     choices = [
         {
             "index": index,
-            "message": {"role": "assistant", "content": message.text},
+            "message": {"role": "assistant", "content": message.text, **tool_calls(message)},
             "logprobs": logprobs(faults, message),
             "finish_reason": message.response_metadata.get("finish_reason", "stop"),
         }
@@ -173,7 +173,7 @@ def streamed(model: BaseChatModel, faults: Faults, body: dict[str, Any]) -> Iter
         whole = chunk if whole is None else whole + chunk
         choice = {
             "index": 0,
-            "delta": {"role": "assistant", "content": str(chunk.text)},
+            "delta": {"role": "assistant", "content": str(chunk.text), **tool_calls(chunk)},
             "logprobs": logprobs(faults, chunk),
             "finish_reason": chunk.response_metadata.get("finish_reason"),
         }
@@ -181,6 +181,19 @@ def streamed(model: BaseChatModel, faults: Faults, body: dict[str, Any]) -> Iter
     if (body.get("stream_options") or {}).get("include_usage") and not faults.without_usage:
         yield event([], usage=usage(whole))
     yield "data: [DONE]\n\n"
+
+
+def tool_calls(message: AIMessage) -> dict[str, Any]:
+    """A message's calls as OpenAI writes them; also of a piece of a stream."""
+    if isinstance(message, AIMessageChunk):
+        calls = [(c["id"], c["name"], c["args"] or "", c["index"]) for c in message.tool_call_chunks]
+    else:
+        calls = [(c["id"], c["name"], json.dumps(c["args"]), i) for i, c in enumerate(message.tool_calls)]
+    made = [
+        {"id": id, "type": "function", "function": {"name": name, "arguments": written}, "index": index}
+        for id, name, written, index in calls
+    ]
+    return {"tool_calls": made} if made else {}
 
 
 def settings(body: dict[str, Any]) -> dict[str, Any]:

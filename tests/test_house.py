@@ -26,6 +26,7 @@ FLOORS = (
     {"training", "knowwhen"},
 )
 PAGE = ("knowwhen", "ui")  # loads gradio, and is itself loaded by its command alone
+ALONE = (PAGE, ("knowwhen", "chat"))  # what one command loads, and nothing else
 LIGHT = {"typer", "rich", "typing_extensions", *sys.stdlib_module_names}
 HEAVY = (
     "torch", "transformers", "sentence_transformers", "numpy", "faiss", "tantivy", "pyarrow", "httpx",
@@ -201,17 +202,18 @@ def heavy_at_the_door(source: str) -> list[str]:
         if at_once
         and not typing_only
         and module.split(".")[0] not in LIGHT
-        and (part(module) != "knowwhen" or tuple(module.split(".")[:2]) == PAGE)
+        and (part(module) != "knowwhen" or tuple(module.split(".")[:2]) in ALONE)
     ]
 
 
 def test_the_front_door_loads_the_floors_below_only_when_used() -> None:
     for file in modules():
-        if file.parts[0] == "knowwhen" and file.parts[:2] != PAGE:
+        if file.parts[0] == "knowwhen" and file.parts[:2] not in ALONE:
             assert heavy_at_the_door((ROOT / file).read_text(encoding="utf-8")) == [], file
     at_once = "import torch\nfrom knowwhen.graphs import self_dc\nfrom knowwhen.commands import ask\n"
-    at_once += "from knowwhen.ui.serving import served"
-    assert heavy_at_the_door(at_once) == ["torch", "knowwhen.graphs", "knowwhen.ui.serving"]
+    at_once += "from knowwhen.ui.serving import served\nfrom knowwhen.chat.running import run"
+    heavy = ["torch", "knowwhen.graphs", "knowwhen.ui.serving", "knowwhen.chat.running"]
+    assert heavy_at_the_door(at_once) == heavy
     assert heavy_at_the_door("def use():\n    import torch") == []
 
 

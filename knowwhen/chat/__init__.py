@@ -1,0 +1,1 @@
+"""The chat in a terminal: `knowwhen chat`. Loaded by that command alone."""

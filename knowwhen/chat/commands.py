@@ -1,0 +1,211 @@
+"""What begins with a slash: the commands of the chat."""
+
+import asyncio
+import difflib
+import shlex
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from knowwhen.chat.folded import folded
+from knowwhen.chat.saving import save
+from knowwhen.chat.session import AUTO, Choice, Session
+from knowwhen.chat.trace import trace
+from knowwhen.chat.turn import Turn
+from knowwhen.graphs import METHODS
+from knowwhen.method_settings import settings_of
+from knowwhen.models.errors import SettingsError
+from knowwhen.tree import printable
+
+SHORT = 60  # characters of a question in a list
+
+
+class Quit(Exception):
+    """The user wants to go."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One of them.
+
+    Attributes:
+        usage: how it is written.
+        help: what it does.
+        run: does it, with the words behind its name.
+        words: what those words may be, for completion.
+    """
+
+    usage: str
+    help: str
+    run: Callable[[list[str]], Awaitable[None]]
+    words: Callable[[], Iterable[str]] = tuple
+
+    @property
+    def name(self) -> str:
+        """Its name, with the slash."""
+        return self.usage.split()[0]
+
+
+class Commands:
+    """The commands of a session; what they show goes to `screen`."""
+
+    def __init__(self, session: Session, screen: Console) -> None:
+        self.session = session
+        self.screen = screen
+        made = (
+            Command("/help", "this list", self._help),
+            Command(
+                f"/method [NAME|{AUTO}]",
+                f"answer by this method alone; {AUTO}: the agent chooses",
+                self._method,
+                lambda: (AUTO, *METHODS),
+            ),
+            Command(
+                "/set [NAME=VALUE …]",
+                "change settings of the methods, or show what is set",
+                self._set,
+                self._settings,
+            ),
+            Command("/trace [N]", "how the last answer, or the Nth, came about", self._trace),
+            Command("/save [--force] FILE", "write the conversation to FILE.md or FILE.json", self._save),
+            Command("/history", "the conversation so far", self._history),
+            Command("/new", "begin another conversation", self._new),
+            Command("/threads", "the conversations that are kept", self._threads),
+            Command("/model [NAME]", "talk to another model, or show which it is", self._model),
+            Command("/quit", "leave; so does Ctrl-D", self._quit),
+        )  # fmt: skip
+        self._all = {command.name: command for command in made}
+
+    async def run(self, line: str) -> None:
+        """Do what a line that begins with a slash says.
+
+        Raises:
+            KnowwhenError: it cannot be done; says why in one line.
+            Quit: the chat is to end.
+        """
+        name, _, rest = line.strip().partition(" ")
+        try:
+            words = shlex.split(rest)
+        except ValueError:
+            words = rest.split()  # a single quotation mark
+        await self._named(name).run(words)
+
+    def completions(self, line: str) -> Iterable[str]:
+        """What the last word of a line that begins with a slash may become."""
+        name, space, _ = line.partition(" ")
+        if not space:
+            return self._all
+        return self._all[name].words() if name in self._all else ()
+
+    def tell(self, text: str, style: str = "dim") -> None:
+        """Show a line of the chat's own."""
+        self.screen.print(Text(printable(text), style=style))
+
+    def _named(self, name: str) -> Command:
+        if name in self._all:
+            return self._all[name]
+        near = difflib.get_close_matches(name, self._all, n=1, cutoff=0.5)
+        meant = f"did you mean {near[0]}?" if near else "/help lists those there are"
+        raise SettingsError(f"there is no command {name}; {meant}; a message may begin with //")
+
+    async def _help(self, words: list[str]) -> None:
+        width = max(len(command.usage) for command in self._all.values())
+        for command in self._all.values():
+            self.tell(f"{command.usage:{width}}  {command.help}", style="")
+        self.tell("Ctrl-C stops an answer, Ctrl-D leaves, // begins a message with /")
+
+    async def _method(self, words: list[str]) -> None:
+        if words:
+            await self._use(self.session.choice.with_method(_only(words, "/method NAME")))
+        self.tell(f"method {self.session.choice.method}")
+
+    async def _set(self, words: list[str]) -> None:
+        if words:
+            await self._use(self.session.choice.with_settings(words, self.session.methods))
+        set_to = self.session.choice.settings
+        for method, own in set_to.items():
+            self.tell(f"{method}: {', '.join(f'{name}={value}' for name, value in own.items())}")
+        if not set_to:
+            self.tell("nothing is set; write /set NAME=VALUE, or /set METHOD.NAME=VALUE")
+
+    def _settings(self) -> Iterable[str]:
+        return dict.fromkeys(
+            f"{name}=" for method in self.session.methods for name in settings_of(method).model_fields
+        )
+
+    async def _model(self, words: list[str]) -> None:
+        if words:
+            choice = self.session.choice
+            await self._use(
+                Choice(_only(words, "/model NAME"), choice.corpus, choice.method, choice.settings)
+            )
+        self.tell(f"model {self.session.choice.model}")
+
+    async def _use(self, choice: Choice) -> None:
+        told = self.session.notes
+        await asyncio.to_thread(self.session.use, choice)
+        for note in self.session.notes:
+            if note not in told:
+                self.tell(note)
+
+    async def _trace(self, words: list[str]) -> None:
+        turns = await self.session.turns()
+        self.screen.print(trace(turns[_number(words, turns) - 1]))
+
+    async def _save(self, words: list[str]) -> None:
+        file = _only([word for word in words if word != "--force"], "/save [--force] FILE")
+        turns = await self.session.turns()
+        path = Path(file).expanduser()
+        save(path, self.session.thread, self.session.choice, turns, overwrite="--force" in words)
+        self.tell(f"{len(turns)} turns written to {path}")
+
+    async def _history(self, words: list[str]) -> None:
+        turns = await self.session.turns()
+        for number, turn in enumerate(turns, 1):
+            self.tell(f"{number}. {turn.question}", style="bold")
+            self.tell(turn.answer or "(no answer)", style="")
+            self.tell(folded(turn))
+        if not turns:
+            self.tell("nothing has been said yet")
+
+    async def _new(self, words: list[str]) -> None:
+        self.session.thread = await self.session.threads.new_name()
+        self.tell(f"a new conversation, {self.session.thread}")
+
+    async def _threads(self, words: list[str]) -> None:
+        kept = await self.session.threads.all()
+        for thread in kept:
+            here = "* " if thread.name == self.session.thread else "  "
+            self.tell(f"{here}{thread.name}  {len(thread.turns)} turns  {_begins(thread.turns)}", style="")
+        if not kept:
+            self.tell("no conversation is kept yet")
+
+    async def _quit(self, words: list[str]) -> None:
+        raise Quit
+
+
+def _only(words: list[str], usage: str) -> str:
+    if len(words) != 1:
+        raise SettingsError(f"write {usage}")
+    return words[0]
+
+
+def _number(words: list[str], turns: list[Turn]) -> int:
+    """Which turn is meant, counted from 1: the last if nothing is said."""
+    if not turns:
+        raise SettingsError("nothing has been answered yet")
+    if not words:
+        return len(turns)
+    word = _only(words, "/trace N")
+    if not word.isdecimal() or not 1 <= int(word) <= len(turns):
+        raise SettingsError(f"there is no answer {word}; there are 1 to {len(turns)}, shown by /history")
+    return int(word)
+
+
+def _begins(turns: list[Turn]) -> str:
+    """The first question, shortened."""
+    first = " ".join(turns[0].question.split()) if turns else ""
+    return first if len(first) <= SHORT else first[: SHORT - 2] + " …"

@@ -1,0 +1,41 @@
+"""A turn in a line: which tools answered, how, from what."""
+
+from knowwhen.chat.turn import Call, Turn
+from knowwhen.tools.tool_content import FROM_MEMORY, MOST_SOURCES, SOURCES
+
+SIGN = "▸"
+NO_TOOL = "no tool was called"
+
+
+def folded(turn: Turn) -> str:
+    """How a turn was answered, without its tree: `▸ self_dc: 3 questions, 1 looked up, 4 model calls · …`."""
+    parts = [counts(call) for call in turn.calls] or [NO_TOOL]
+    if any(not call.error for call in turn.calls):
+        parts.append(sources_line(turn.sources))
+    return f"{SIGN} {' · '.join(parts)}"
+
+
+def counts(call: Call) -> str:
+    """How much a tool did, or what it failed of."""
+    if call.error:
+        return f"{call.tool} failed: {call.error}"
+    if not call.steps:
+        return f"{call.tool}: {_many(len(call.passages), 'passage')}"
+    looked_up = sum(step["route"] == "retrieve" for step in call.steps)
+    return ", ".join(
+        [
+            f"{call.tool}: {_many(len(call.steps), 'question')}",
+            f"{looked_up or 'nothing'} looked up",
+            _many(call.cost["model_calls"], "model call"),
+        ]
+    )
+
+
+def sources_line(titles: list[str]) -> str:
+    """The titles of what was read, the first few of them."""
+    more = f"; {len(titles) - MOST_SOURCES} more" if len(titles) > MOST_SOURCES else ""
+    return f"{SOURCES}{'; '.join(titles[:MOST_SOURCES]) or FROM_MEMORY}{more}"
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

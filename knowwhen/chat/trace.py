@@ -1,0 +1,72 @@
+"""A turn unfolded: each tool's question tree with routes, scores and passages, and what all of it cost."""
+
+from collections.abc import Iterable
+from io import StringIO
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from knowwhen.chat.folded import NO_TOOL, sources_line
+from knowwhen.chat.turn import Call, Turn
+from knowwhen.commands.ask import cost_line
+from knowwhen.tree import QuestionTree, printable, row_text
+
+FIRST_WORDS = 72  # characters of a passage
+WIDTH = 100  # characters of a line in a file
+
+
+def trace(turn: Turn) -> Group:
+    """All that is known of how a turn was answered, for rich."""
+    shown: list[RenderableType] = []
+    for call in turn.calls:
+        shown.append(heading(call.tool, call.asked))
+        shown += _unfolded(call)
+    if not turn.calls:
+        shown.append(Text(NO_TOOL, style="dim"))
+    shown.append(Text(printable(sources_line(turn.sources)), style="dim"))
+    shown.append(Text(f"in all, with the agent's own calls: {cost_line(dict(turn.cost))}", style="dim"))
+    return Group(*shown)
+
+
+def trace_text(turn: Turn) -> str:
+    """The same as plain text."""
+    page = Console(file=StringIO(), width=WIDTH, color_system=None, force_terminal=False)
+    page.print(trace(turn))
+    written: str = page.file.getvalue()  # type: ignore[attr-defined]
+    return "\n".join(line.rstrip() for line in written.splitlines())
+
+
+def heading(tool: str, asked: str) -> Text:
+    """A tool and what it was asked."""
+    return Text(printable(tool), style="bold").append(f": {printable(asked)}", style="not bold")
+
+
+def _unfolded(call: Call) -> Iterable[RenderableType]:
+    if call.error:
+        yield Text(f"failed: {printable(call.error)}", style="red")
+        return
+    if call.steps:
+        tree = QuestionTree(row_with_passages)
+        for step in call.steps:
+            tree.add(step)
+        yield tree
+        yield Text(cost_line(dict(call.cost)), style="dim")
+    else:
+        yield Text("\n").join(map(_passage_text, call.passages)) if call.passages else Text("nothing found")
+
+
+def row_with_passages(step: dict[str, Any]) -> Text:
+    """A question as in the tree, and what was read for its answer."""
+    text = row_text(step)
+    if step["resolved"] != step["question"]:
+        text.append(f"\nasked as: {printable(step['resolved'])}", style="dim")
+    for passage in step["passages"]:
+        text.append("\n").append(_passage_text(passage))
+    return text
+
+
+def _passage_text(passage: dict[str, Any]) -> Text:
+    title, words = (" ".join(printable(passage[part]).split()) for part in ("title", "text"))
+    first = words if len(words) <= FIRST_WORDS else words[:FIRST_WORDS].rpartition(" ")[0] + " …"
+    return Text(f"[{passage['rank']}] ", style="dim").append(f"{title}: " if title else "").append(first)

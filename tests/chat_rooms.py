@@ -1,0 +1,220 @@
+"""`knowwhen chat` in a process of its own, at a terminal or in pipes, with a model on a server of localhost.
+
+with serve(Talker()) as server, at_terminal(server, tmp_path) as chat:
+    chat.types("With self_dc: Who directed Thimis Plolm?")
+    chat.shows("The answer is Thudo Rake")
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pexpect
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from openai_server import Server
+
+from knowwhen.graphs import METHODS
+from knowwhen.models.capability import Capability, capabilities
+from knowwhen.models.pocket import pocket
+from knowwhen.tools.almanac import cache_folder
+
+COMMAND = [sys.executable, "-c", "from knowwhen.cli import main; main()", "chat"]
+PATIENCE = 120.0  # seconds, for a machine with other things to do
+CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[=>]|\r")
+
+
+class Talker(BaseChatModel):
+    """Talks by a script, and works within the methods as the pocket model does.
+
+    `With METHOD: QUESTION` is put to that method (`With A+B: …` to two), `Search THING` is searched for,
+    `Say TEXT` is said, `Wait` is thought about for long, anything else asked back. What a tool told is said.
+
+    Attributes:
+        pause: seconds before each word of a text.
+        thought: seconds that it thinks about `Wait`.
+    """
+
+    pause: float = 0.0
+    thought: float = 60.0
+
+    @property
+    def _llm_type(self) -> str:
+        return "talker"
+
+    @property
+    def reports(self) -> frozenset[Capability]:
+        return capabilities(pocket())
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        if "tools" not in kwargs:
+            return pocket()._generate(messages, stop, **kwargs)
+        return ChatResult(generations=[ChatGeneration(message=self._reply(messages))])
+
+    def _stream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> Iterator[ChatGenerationChunk]:
+        if "tools" not in kwargs:
+            yield from pocket()._stream(messages, stop, **kwargs)
+            return
+        reply = self._reply(messages)
+        for index, call in enumerate(reply.tool_calls):
+            piece = {"name": call["name"], "args": json.dumps(call["args"]), "id": call["id"], "index": index}
+            yield ChatGenerationChunk(message=AIMessageChunk("", tool_call_chunks=[piece]))
+        for word in re.findall(r"\s*\S+", reply.text):
+            time.sleep(self.pause)
+            yield ChatGenerationChunk(message=AIMessageChunk(word))
+
+    def _reply(self, messages: Sequence[BaseMessage]) -> AIMessage:
+        last = messages[-1]
+        if isinstance(last, ToolMessage):
+            told, _, sources = last.text.partition("\n")
+            return AIMessage(f"The answer is {told}. {sources}")
+        word, _, rest = last.text.partition(" ")
+        if word == "With":
+            methods, _, question = rest.partition(": ")
+            return AIMessage("", tool_calls=[_call(name, question) for name in methods.split("+")])
+        if word == "Search":
+            return AIMessage("", tool_calls=[_call("search", rest)])
+        if word == "Wait":
+            time.sleep(self.thought)
+        return AIMessage(rest if word == "Say" else "What would you like to know?")
+
+
+def _call(tool: str, asked: str) -> dict[str, Any]:
+    argument = "question" if tool in METHODS else "query"
+    return {"name": tool, "args": {argument: asked}, "id": f"call-{tool}-{time.monotonic_ns()}"}
+
+
+def surroundings(server: Server | None, home: Path) -> dict[str, str]:
+    """The environment of a chat: a home of its own, but the machine's cache."""
+    made = {
+        **os.environ,
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home),
+        "KNOWWHEN_CACHE": str(cache_folder()),
+    }
+    made |= {"TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1", "OMP_NUM_THREADS": "1"}
+    if server is not None:
+        made |= {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "none"}
+    return made
+
+
+def words(server: Server | None, arguments: Sequence[str]) -> list[str]:
+    """The command line of a chat."""
+    return [*COMMAND, *(("--model", "openai:any") if server is not None else ()), *arguments]
+
+
+@dataclass
+class Done:
+    """A chat that has ended."""
+
+    status: int
+    answers: list[str]
+    told: str
+
+
+def piped(server: Server | None, home: Path, lines: Sequence[str], *arguments: str) -> Done:
+    """A chat whose messages come through a pipe."""
+    done = subprocess.run(
+        words(server, arguments),
+        input="".join(f"{line}\n" for line in lines),
+        env=surroundings(server, home),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout.splitlines(), done.stderr)
+
+
+class Terminal:
+    """A chat at a pseudo-terminal."""
+
+    def __init__(self, process: "pexpect.spawn[str]") -> None:
+        self.process = process
+        self.raw = ""
+        """All that it has shown so far, as it came."""
+
+    @property
+    def seen(self) -> str:
+        """The same without what moves the cursor and colours the text."""
+        return CONTROL.sub("", self.raw)
+
+    def shows(self, text: str, since: int | None = None) -> None:
+        """Wait until it shows something it had not yet shown when this, or `mark`, was called last."""
+        start = self._mark if since is None else since
+        end = time.monotonic() + PATIENCE
+        while (at := self.seen.find(text, start)) < 0:
+            assert time.monotonic() < end and self._read(), f"{text!r} did not come:\n{self.seen[start:]}"
+        self._mark = at + len(text)
+
+    _mark = 0
+
+    def types(self, line: str) -> None:
+        """Type a line."""
+        self.process.send(f"{line}\r")
+
+    def presses(self, key: str) -> None:
+        """Press a key with Ctrl."""
+        self.process.sendcontrol(key)
+
+    def ends(self) -> int:
+        """Wait for its end; the exit status."""
+        while self._read():
+            pass
+        self.process.close()
+        return int(self.process.exitstatus if self.process.exitstatus is not None else -1)
+
+    def kill(self) -> None:
+        """As kill -9 does."""
+        self.process.kill(signal.SIGKILL)
+        self.process.wait()
+
+    def _read(self) -> bool:
+        try:
+            self.raw += self.process.read_nonblocking(4096, timeout=PATIENCE)
+        except (pexpect.EOF, pexpect.TIMEOUT):
+            return False
+        return True
+
+
+@contextmanager
+def at_terminal(server: Server | None, home: Path, *arguments: str) -> Iterator[Terminal]:
+    """A chat at a terminal of 120 columns, ready for a first message."""
+    command, *rest = words(server, arguments)
+    process = pexpect.spawn(
+        command,
+        rest,
+        env=surroundings(server, home),
+        encoding="utf-8",
+        dimensions=(40, 120),
+        timeout=PATIENCE,
+    )
+    chat = Terminal(process)
+    try:
+        chat.shows("> ")
+        yield chat
+    finally:
+        process.close(force=True)
