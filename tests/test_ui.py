@@ -257,6 +257,25 @@ def test_a_corpus_that_fails_in_the_middle_ends_the_run_with_its_line(
         expect(seen["#ask-result .kw-big"]).to_have_text("the answer to Who is it?")
 
 
+def test_a_fault_that_nobody_foresaw_ends_the_run_without_a_traceback_on_the_page(
+    browser: Any, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from knowwhen.ui import run
+
+    def faulty(*_: Any) -> Any:
+        raise ZeroDivisionError("<b>of all things</b>")
+
+    with opened(browser, address) as seen:
+        with monkeypatch.context() as patched:
+            patched.setattr(run, "aevents_of", faulty)
+            seen.ask("Who directed Thimis Plolm?")
+            expect(seen.page.get_by_role("alert").filter(has_text="it broke off")).to_be_visible()
+            assert not {"Traceback", "ZeroDivision", "of all things"} & set(seen.page.content().split())
+            expect(seen["#ask-stop"]).to_be_disabled()
+        seen.ask("Who directed Thimis Plolm?")
+        expect(seen["#ask-result .kw-big"]).to_have_text("Thudo Rake")
+
+
 def test_what_others_wrote_stays_text(
     browser: Any, address: str, tmp_path: Path, model: Callable[..., Any]
 ) -> None:

@@ -7,6 +7,7 @@ import gradio as gr
 from knowwhen.graphs import METHODS
 from knowwhen.tools.resolve import NAMED
 
+NARROWEST = 240  # pixels; two side by side do not fit a phone
 EXAMPLES = {
     "half known": "Which person starred in Skirn Vlurk and directed Thimis Plolm?",
     "known": "Who directed Thimis Plolm?",
@@ -45,7 +46,14 @@ def examples(question: gr.Textbox) -> None:
 
 def method_input(label: str, value: str, key: str) -> gr.Dropdown:
     """One of the methods."""
-    return gr.Dropdown(list(METHODS), value=value, label=label, interactive=True, elem_id=f"{key}-method")
+    return gr.Dropdown(
+        list(METHODS),
+        value=value,
+        label=label,
+        interactive=True,
+        min_width=NARROWEST,
+        elem_id=f"{key}-method",
+    )
 
 
 def model_input(key: str) -> gr.Textbox:
@@ -56,6 +64,7 @@ def model_input(key: str) -> gr.Textbox:
         info="pocket, transformers:<folder or hub id>, openai:<name>, ollama:<name>, …",
         max_lines=1,
         interactive=True,
+        min_width=NARROWEST,
         elem_id=f"{key}-model",
     )
 
@@ -68,5 +77,6 @@ def corpus_input(key: str) -> gr.Textbox:
         info=f"{', '.join(NAMED)}, or the folder of an index",
         max_lines=1,
         interactive=True,
+        min_width=NARROWEST,
         elem_id=f"{key}-corpus",
     )
