@@ -185,11 +185,12 @@ async def _answer_all(method: Answering, connection: Connection) -> None:
     under_way: set[asyncio.Task[None]] = set()
 
     async def answer(number: int, asked: Any) -> None:
+        output, failure = None, None
         try:
-            reply = (number, to_jsonable_python(await method.ainvoke(asked)), None)
+            output = to_jsonable_python(await method.ainvoke(asked))
         except Exception as error:  # noqa: BLE001  # it is raised in the run's process
-            reply = (number, None, _sendable(error))
-        connection.send(reply)
+            failure = _sendable(error)
+        connection.send((number, output, failure))
 
     def begin(number: int, asked: Any) -> None:
         task = loop.create_task(answer(number, asked))

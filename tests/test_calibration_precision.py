@@ -36,7 +36,7 @@ def drawn(number: int, dearest: int, rng: np.random.Generator) -> Replay:
 
 def told(replay: Replay, budget: Budget) -> tuple[Precision, int]:
     found = search(replay, budget)
-    known = precision(found, budget, len(replay.never.quality))
+    known = precision(found, len(replay.never.quality))
     assert known is not None
     return known, found.column
 
@@ -79,4 +79,4 @@ def test_the_number_is_named_where_15_percent_are_not_reached() -> None:
 
 def test_nothing_is_said_of_questions_that_are_never_looked_up() -> None:
     replay = gate(np.full(50, 0.9), np.ones(50))
-    assert precision(search(replay, Budget(retrievals=0)), Budget(retrievals=0), 50) is None
+    assert precision(search(replay, Budget(retrievals=0)), 50) is None

@@ -5,7 +5,7 @@ from knowwhen import search_tool
 agent = create_agent(model, [search_tool("wikipedia")])
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from langchain_core.documents import Document
 from langchain_core.tools import StructuredTool, ToolException
@@ -60,7 +60,8 @@ def search_tool(
     if passages < 1:
         raise SettingsError(f"passages is the number of passages to return, at least 1, not {passages}")
     found = resolve_retriever(retriever)
-    keywords = {"k": passages} if isinstance(found, PassageRetriever) else {}  # others find what they find
+    # Other retrievers find as many as they find.
+    keywords: dict[str, Any] = {"k": passages} if isinstance(found, PassageRetriever) else {}
 
     def failed(fault: Fault, attempts: int) -> RetrievalError:
         return RetrievalError(f"{type(found).__name__} {fault.report(attempts)}")

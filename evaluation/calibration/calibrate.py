@@ -41,7 +41,7 @@ class Calibration:
     @property
     def precision(self) -> Precision | None:
         """How exactly the retrievals of new questions are known."""
-        return precision(self.found, self.budget, self.questions)
+        return precision(self.found, self.questions)
 
     @property
     def unmet(self) -> str:

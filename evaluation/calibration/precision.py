@@ -8,7 +8,6 @@ import math
 
 from pydantic import BaseModel
 
-from knowwhen.evaluation.calibration.budget import Budget
 from knowwhen.evaluation.calibration.search import SHOWN, Found
 
 WANTED = 0.15  # of the retrievals, either way
@@ -38,16 +37,14 @@ class Precision(BaseModel, frozen=True, extra="forbid"):
         return f"{told}."
 
 
-def precision(found: Found, budget: Budget, number: int) -> Precision | None:
+def precision(found: Found, number: int) -> Precision | None:
     """How exactly the retrievals are known; None where no question is looked up, or all are alike.
 
     Args:
         found: the thresholds.
-        budget: what they were chosen for. With a target their own rate is the best guess, as it was not
-            chosen for anything else; otherwise that of held-out questions is.
         number: of the questions that they were chosen by.
     """
-    retrievals = found.seen[1] if budget.retrievals is not None else found.expected.retrievals.value
+    retrievals = found.seen[1]
     if not retrievals or not found.spread:
         return None
     one = math.sqrt(2) * SHOWN * found.spread / retrievals  # by a single question
@@ -58,5 +55,5 @@ def precision(found: Found, budget: Budget, number: int) -> Precision | None:
 
 def _rounded_up(number: int) -> int:
     """To two digits."""
-    unit = 10 ** max(0, len(str(number)) - 2)
+    unit: int = 10 ** max(0, len(str(number)) - 2)
     return -(-number // unit) * unit

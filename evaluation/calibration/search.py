@@ -26,7 +26,11 @@ Choose = Callable[[Replay, Places, Budget], int]
 
 
 class Expected(BaseModel, frozen=True, extra="forbid"):
-    """What as many new questions can be expected to give; means, each with a 95 % interval."""
+    """What as many new questions can be expected to give; means, each with a 95 % interval.
+
+    The quality is that of held-out questions, as thresholds are chosen for it; what is spent is what these
+    thresholds spend.
+    """
 
     quality: Figure
     retrievals: Figure
@@ -55,7 +59,7 @@ class Found:
     """Mean quality, retrievals and tokens on the very questions that they were chosen by."""
     expected: Expected
     spread: float
-    """Standard deviation of a held-out question's retrievals."""
+    """Standard deviation of a question's retrievals."""
     gain: Gain
     by_fold: list[Thresholds]
     """Chosen without each fold."""
@@ -146,10 +150,11 @@ def search(replay: Replay, budget: Budget, choose: Choose = best, folds: int = F
         ),
         expected=Expected(
             quality=within(for_new(held_out.quality, seed), 1.0),
-            retrievals=within(for_new(held_out.retrievals, seed), np.inf),
-            tokens=within(for_new(held_out.tokens, seed), np.inf),
+            # Not of held-out questions: each fold's thresholds spend something else, and these are used.
+            retrievals=within(for_new(replay.gated.retrievals[:, column], seed), np.inf),
+            tokens=within(for_new(replay.gated.tokens[:, column], seed), np.inf),
         ),
-        spread=float(held_out.retrievals.std(ddof=1)),
+        spread=float(replay.gated.retrievals[:, column].std(ddof=1)),
         gain=_gain(held_out, replay, seed),
         by_fold=[replay.candidates[each] for each in chosen],
     )

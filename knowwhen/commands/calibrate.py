@@ -8,7 +8,6 @@ import typer
 from knowwhen.commands import calibrate_options as options
 from knowwhen.commands.progress import questions_done
 from knowwhen.commands.turn_table import show_failures
-from knowwhen.models.errors import SettingsError
 
 if TYPE_CHECKING:
     from knowwhen.evaluation.calibration.calibrate import Calibration
@@ -51,6 +50,7 @@ def calibrate(
     from knowwhen.evaluation.calibration.budget import Budget
     from knowwhen.evaluation.calibration.calibrate import calibrate_records
     from knowwhen.evaluation.calibration.records import read_records
+    from knowwhen.models.errors import SettingsError
 
     _check(dataset, records, model, out, kind)
     if retrievals is not None and max_retrievals is not None:
@@ -84,6 +84,8 @@ def calibrate(
 def _check(
     dataset: str | None, records: Path | None, model: str | None, out: Path | None, kind: str | None
 ) -> None:
+    from knowwhen.models.errors import SettingsError
+
     if kind not in (None, "confidence", "uncertainty"):
         raise SettingsError(f"--kind is confidence or uncertainty, not {kind!r}")
     if (records is None) == (dataset is None):
@@ -170,6 +172,7 @@ def convert(
     from knowwhen.evaluation.calibration.recordings.seakr import seakr_records
     from knowwhen.evaluation.calibration.records import write_records
     from knowwhen.evaluation.datasets import read_dataset
+    from knowwhen.models.errors import SettingsError
 
     if recording == "probtree":
         if len(files) != 1 or gold is None:

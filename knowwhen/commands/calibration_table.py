@@ -36,7 +36,7 @@ def show_calibration(found: "Calibration", as_json: bool) -> None:
     table.add_row("these thresholds", f"{quality:.3f}", f"{retrievals:.2f}", f"{tokens:.0f}")
     expected = inner.expected
     table.add_row(
-        "on held-out questions",
+        "expected of new questions",
         _cell(expected.quality, 3),
         _cell(expected.retrievals, 2),
         _cell(expected.tokens, 0),
