@@ -76,6 +76,12 @@ def runs_tab() -> None:
         except KnowwhenError as error:
             return [html.failed(error), 0, gr.skip(), gr.skip()]
 
+    def earlier(name: str, who: str, why: str, what: str, at: int) -> list[Any]:
+        return filtered(name, who, why, what, at - PAGE)
+
+    def later(name: str, who: str, why: str, what: str, at: int) -> list[Any]:
+        return filtered(name, who, why, what, at + PAGE)
+
     quiet: dict[str, Any] = {
         "show_progress": "hidden",
         "concurrency_limit": None,
@@ -100,10 +106,8 @@ def runs_tab() -> None:
         trigger_mode="always_last",
         **quiet,
     )
-    before.click(
-        lambda *told: filtered(*told[:-1], told[-1] - PAGE), [folder, *filters, first], page, **quiet
-    )
-    after.click(lambda *told: filtered(*told[:-1], told[-1] + PAGE), [folder, *filters, first], page, **quiet)
+    before.click(earlier, [folder, *filters, first], page, **quiet)
+    after.click(later, [folder, *filters, first], page, **quiet)
 
 
 def _by(label: str) -> str:
