@@ -244,5 +244,14 @@ def test_a_tool_called_over_mcp_answers(server: Server, name: str) -> None:
     assert "'answer': 'Thudo Rake'" in content["text"]
 
 
+def test_the_code_of_serve_md_runs(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs" / "serve.md").read_text(encoding="utf-8")
+    first, *_ = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    said: dict[str, Any] = {}
+    exec(first.replace("http://127.0.0.1:2024", server.url), said)
+    assert said["output"]["answer"] == "Thudo Rake"
+    assert "updates|answer_branch:" in capsys.readouterr().out
+
+
 def test_nothing_asked_for_the_network(server: Server) -> None:
     assert server.knocks == []
