@@ -115,7 +115,9 @@ def _as_recorded(origin: RunOrigin, folder: Path) -> RunOrigin:
     for name in ("model", "corpus", "judge"):
         then, now = getattr(recorded, name), getattr(origin, name)
         if then != now:
-            raise SettingsError(f"{folder} was recorded with {name} {then!r}, which is now {now!r}")
+            raise SettingsError(
+                f"{folder} was recorded with {name} {then!r}, which is now {now!r}; replay it with that of then"
+            )
     return origin.model_copy(update={"weights": recorded.weights, "passages": recorded.passages})
 
 
