@@ -1,11 +1,13 @@
 """The pages build without a warning, lead nowhere dead, load nothing from elsewhere and can be searched."""
 
+import importlib
 import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -155,3 +157,11 @@ def test_generated_parts_are_those_of_the_code() -> None:
     ended = subprocess.run(command, cwd=DOCS / "site", capture_output=True, text=True, check=True)
     behind = ended.stdout.strip()
     assert not behind, f"{behind}: behind the code; run `make docs`, or python docs/site/generate.py"
+
+
+@pytest.mark.parametrize("method", ["self_dc", "keqa", "seakr", "taikc"])
+def test_a_drawing_is_that_of_the_graph(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(DOCS / "site"))
+    draw = importlib.import_module("draw_graphs")
+    (said,) = re.findall("<desc>(.*?)</desc>", (draw.GRAPHS / f"{method}.svg").read_text("utf-8"), re.DOTALL)
+    assert unescape(said) == draw.edges(draw.graph_of(method)), f"draw it again: {draw.__doc__}"

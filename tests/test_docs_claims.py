@@ -165,7 +165,7 @@ def defined(path: Path) -> set[str]:
     return names
 
 
-FILE = re.compile(r"`((?:[a-z_]+/)+[\w-]+\.py)(?::(\w+))?`")
+FILE = re.compile(r"`((?:[a-z_]+/)+[\w-]+\.(?:py|ipynb))(?::(\w+))?`")
 
 
 def lost(page: str) -> list[str]:
