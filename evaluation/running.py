@@ -116,7 +116,7 @@ def _as_recorded(origin: RunOrigin, folder: Path) -> RunOrigin:
         then, now = getattr(recorded, name), getattr(origin, name)
         if then != now:
             raise SettingsError(
-                f"{folder} was recorded with {name} {then!r}, which is now {now!r}; replay it with that of then"
+                f"{folder} was recorded with {name} {then!r}, which is now {now!r}; replay with that of then"
             )
     return origin.model_copy(update={"weights": recorded.weights, "passages": recorded.passages})
 
