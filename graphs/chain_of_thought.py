@@ -6,7 +6,7 @@ from typing import Any
 from langgraph.graph import END, START
 
 from knowwhen.graphs.method import Method, ModelLike, add_first, begin, with_prompts
-from knowwhen.models.door import Door
+from knowwhen.models.keeping_door import KeepingDoor
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes.settings import Settings, with_defaults
 from knowwhen.nodes.think_step_by_step import PROMPT, think_step_by_step
@@ -37,7 +37,7 @@ def chain_of_thought(
     """
     defaults = with_defaults(ChainOfThoughtSettings, settings)()
     wording = with_prompts({"think_step_by_step": PROMPT}, prompts)
-    door = Door(resolve_model(model), max_concurrency=max_concurrency)
+    door = KeepingDoor(resolve_model(model), max_concurrency=max_concurrency)
     graph = begin(defaults)
     add_first(graph, "think_step_by_step", think_step_by_step(door, defaults, wording["think_step_by_step"]))
     graph.add_edge(START, "think_step_by_step")

@@ -6,7 +6,7 @@ from typing import Any
 from langgraph.graph import END, START
 
 from knowwhen.graphs.method import Method, ModelLike, add_first, begin, with_prompts
-from knowwhen.models.door import Door
+from knowwhen.models.keeping_door import KeepingDoor
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes.answer_directly import PROMPT, answer_directly
 from knowwhen.nodes.settings import Settings, with_defaults
@@ -37,7 +37,7 @@ def direct(
     """
     defaults = with_defaults(DirectSettings, settings)()
     wording = with_prompts({"answer_directly": PROMPT}, prompts)
-    door = Door(resolve_model(model), max_concurrency=max_concurrency)
+    door = KeepingDoor(resolve_model(model), max_concurrency=max_concurrency)
     graph = begin(defaults)
     add_first(graph, "answer_directly", answer_directly(door, defaults, wording["answer_directly"]))
     graph.add_edge(START, "answer_directly")

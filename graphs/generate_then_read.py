@@ -6,7 +6,7 @@ from typing import Any
 from langgraph.graph import END, START
 
 from knowwhen.graphs.method import Method, ModelLike, add_first, begin, with_prompts
-from knowwhen.models.door import Door
+from knowwhen.models.keeping_door import KeepingDoor
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes.answer_directly import PROMPT as DIRECT_PROMPT
 from knowwhen.nodes.generate_background import PROMPT as BACKGROUND_PROMPT
@@ -47,7 +47,7 @@ def generate_then_read(
     """
     defaults = with_defaults(GenerateThenReadSettings, settings)()
     wording = with_prompts(PROMPTS, prompts)
-    door = Door(resolve_model(model), max_concurrency=max_concurrency)
+    door = KeepingDoor(resolve_model(model), max_concurrency=max_concurrency)
     graph = begin(defaults)
     add_first(
         graph, "generate_background", generate_background(door, defaults, wording["generate_background"])

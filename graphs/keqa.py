@@ -15,6 +15,7 @@ from knowwhen.graphs.branch import branch
 from knowwhen.graphs.method import Method, ModelLike, add_first, begin, with_prompts
 from knowwhen.models.capability import Capability, require
 from knowwhen.models.door import Door
+from knowwhen.models.keeping_door import KeepingDoor
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes import (
     assess,
@@ -99,10 +100,10 @@ def keqa(
     given = with_thresholds(thresholds, "keqa", chat, wording, settings)
     defaults = with_defaults(KEQASettings, given)()
     asked_by = "keqa's assessment of quizzes"
-    door = Door(chat, resolve_retriever(retriever), asked_by=asked_by, max_concurrency=max_concurrency)
+    door = KeepingDoor(chat, resolve_retriever(retriever), asked_by=asked_by, max_concurrency=max_concurrency)
     if defaults.assess:
         require(door.model, [Capability.SAMPLES], asked_by, "pass assess=False to look every quiz up")
-    u_door = door if picker is None else Door(resolve_model(picker), max_concurrency=max_concurrency)
+    u_door = door if picker is None else KeepingDoor(resolve_model(picker), max_concurrency=max_concurrency)
 
     reference = pick.reference_for(u_door.model, defaults, reference)
     quiz = _quiz(door, u_door, defaults, wording, resolve_judge(judge, door), reference)

@@ -13,6 +13,7 @@ from langgraph.graph import END, START
 
 from knowwhen.graphs.method import Method, ModelLike, add_first, begin, with_prompts
 from knowwhen.models.door import Door
+from knowwhen.models.keeping_door import KeepingDoor
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes import answer_from_knowledge, answer_from_rationales, think
 from knowwhen.nodes import step_demonstrations as worked
@@ -91,7 +92,7 @@ def seakr(
     chat = resolve_model(model)
     given = with_thresholds(thresholds, "seakr", chat, wording, settings)
     defaults = with_defaults(SeaKRSettings, given)()
-    door = Door(chat, resolve_retriever(retriever), asked_by="seakr", max_concurrency=max_concurrency)
+    door = KeepingDoor(chat, resolve_retriever(retriever), asked_by="seakr", max_concurrency=max_concurrency)
     gauge = Gauge(door, defaults, "seakr", judge, encoder, choose_preset(door.model, preset))
     think.check_gauge(gauge, defaults)
     shown = demonstrations_for(door.model, worked.DEFAULT, demonstrations)

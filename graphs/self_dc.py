@@ -14,6 +14,7 @@ from langgraph.types import Send
 
 from knowwhen.graphs.method import Builder, Method, ModelLike, add_first, begin, with_prompts
 from knowwhen.models.door import Door
+from knowwhen.models.keeping_door import KeepingDoor
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes import combine, decompose, generate_background, read_passages, score_confidence
 from knowwhen.nodes.answer_directly import PROMPT as DIRECT_PROMPT
@@ -72,7 +73,7 @@ def self_dc(
     chat = resolve_model(model)
     given = with_thresholds(thresholds, "self_dc", chat, wording, settings)
     defaults = with_defaults(SelfDCSettings, given)()
-    door = Door(
+    door = KeepingDoor(
         chat,
         resolve_retriever(retriever),
         needs=score_confidence.NEEDS[defaults.confidence],

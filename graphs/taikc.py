@@ -16,6 +16,7 @@ from pydantic import Field
 from knowwhen.graphs.branch import branch
 from knowwhen.graphs.method import Method, ModelLike, add_first, begin, with_prompts
 from knowwhen.models.door import Door
+from knowwhen.models.keeping_door import KeepingDoor
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes import (
     confident_qa,
@@ -118,7 +119,7 @@ def taikc(
         found = reranked(found, reranker, depth=CANDIDATES)
     elif reranker is not None:
         found = RerankingRetriever(retriever=found, scorer=reranker, depth=CANDIDATES)
-    door = Door(chat, found, asked_by="taikc", max_concurrency=max_concurrency)
+    door = KeepingDoor(chat, found, asked_by="taikc", max_concurrency=max_concurrency)
     gauge = Gauge(door, defaults, "taikc", judge, encoder, choose_preset(door.model, preset))
     if defaults.knowledge == "both" and defaults.boundary == "estimator":
         gauge.estimator(defaults).require(door.model)
