@@ -10,7 +10,8 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,24 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
             return server
 
         yield serve_it
+
+
+@pytest.fixture
+def broken_off(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Set when a run has ended, in whichever way."""
+    from knowwhen.ui import run
+
+    events_of, ended = run.aevents_of, threading.Event()
+
+    async def noting(*arguments: Any) -> AsyncIterator[dict[str, Any]]:
+        try:
+            async for event in events_of(*arguments):
+                yield event
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(run, "aevents_of", noting)
+    return ended
 
 
 def test_by_keyboard_alone_a_question_is_asked_and_a_step_opened(browser: Any, address: str) -> None:
@@ -144,13 +163,13 @@ def test_a_tree_grows_and_what_is_open_in_it_stays_open(
 
 
 def test_a_run_is_stopped_and_meanwhile_others_are_answered(
-    browser: Any, address: str, model: Callable[..., Any]
+    browser: Any, address: str, model: Callable[..., Any], broken_off: threading.Event
 ) -> None:
     go_on = threading.Event()
 
     def script(prompt: str) -> Any:
         assert go_on.wait(PATIENCE / 1000)
-        return ("late", 0.9)
+        return World()(prompt)
 
     server = model(script)
     with opened(browser, address) as seen, opened(browser, address) as other:
@@ -164,15 +183,49 @@ def test_a_run_is_stopped_and_meanwhile_others_are_answered(
         other.ask("Who directed Thimis Plolm?")
         expect(other["#ask-result .kw-big"]).to_have_text("Thudo Rake")
         expect(other["#ask-what-if"]).not_to_be_visible()  # it has no threshold
+        broken_off.clear()  # set by the other
         seen["#ask-stop"].click()
         expect(seen["#ask-status"]).to_contain_text("Stopped")
-        go_on.set()
         expect(seen["#ask-stop"]).to_be_disabled()
-        while server.requests[0].answered is None:
-            time.sleep(0.05)
+        assert broken_off.wait(PATIENCE / 1000)
+        go_on.set()
+        assert_no_more_is_asked(server)
         seen.ask("Who directed Thimis Plolm?", model="pocket")
         expect(seen["#ask-result .kw-big"]).to_have_text("Thudo Rake")
-        assert len(server.requests) == 1  # nothing more was asked of it
+
+
+def test_closing_the_page_ends_its_run_with_what_is_under_way(
+    browser: Any, address: str, model: Callable[..., Any], broken_off: threading.Event
+) -> None:
+    go_on = threading.Event()
+    chain = ["Whole?", "Half?", "Quarter?", "Eighth?"]
+    parts = {one: [other, f"The rest of {one}"] for one, other in pairwise(chain)}
+    world = World(dict.fromkeys(chain, 0.6), parts)
+
+    def script(prompt: str) -> Any:
+        assert go_on.wait(PATIENCE / 1000)
+        time.sleep(0.2)
+        return world(prompt)
+
+    server = model(script)
+    with opened(browser, address) as seen:
+        seen.ask("Whole?", model="openai:closed")
+        while not server.requests:
+            time.sleep(0.05)
+    go_on.set()
+    assert broken_off.wait(PATIENCE / 1000)
+    time.sleep(0.5)
+    asked = len(server.requests)
+    time.sleep(1)
+    assert len(server.requests) == asked < 10  # of 20
+
+
+def assert_no_more_is_asked(server: Any) -> None:
+    """Of a model that has been asked once."""
+    while server.requests[0].answered is None:
+        time.sleep(0.05)
+    time.sleep(1)  # in which the next would be asked
+    assert len(server.requests) == 1
 
 
 def test_two_methods_stand_side_by_side(browser: Any, address: str) -> None:

@@ -168,9 +168,12 @@ def test_after_the_first_step_that_changes_a_reasoning_is_unknown() -> None:
     gate = Doubt(steps, Cut("δ", -6.0, "uncertainty"))
     same = {"1": "retrieve", "1.1": "confident", "1.2": "retrieve", "1.3": "confident", "1.4": "direct"}
     assert becomes(gate, threshold=-6.0) == becomes(gate, threshold=-4.1) == same
-    unknown = dict.fromkeys(("1", "1.3", "1.4"), "unknown")
-    assert becomes(gate, threshold=-4.0) == {**unknown, "1.1": "confident", "1.2": "confident"}
-    assert becomes(gate, threshold=-6.5) == {**same, "1": "unknown", "1.3": "retrieve", "1.4": "unknown"}
+    ends = {"1": "no gate", "1.4": "no gate"}  # which follow from the steps
+    assert becomes(gate, threshold=-4.0) == {
+        **ends, "1.1": "confident", "1.2": "confident", "1.3": "unknown"
+    }  # fmt: skip
+    assert becomes(gate, threshold=-6.5) == {**same, **ends, "1.3": "retrieve"}
+    assert "from step 1.3 on" in gate.turns({"threshold": -6.5})[0].why
     (dial,) = gate.dials()
     assert dial.low < -9 and dial.high > -4
 

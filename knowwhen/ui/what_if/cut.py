@@ -65,11 +65,12 @@ class Doubt:
         root, *steps = self.steps
         turns, otherwise = [], ""
         for step in [*steps, root]:
+            turn = self._turn(step, values["threshold"])
             if otherwise:
-                turn = Turn(step, "unknown", why=f"the reasoning goes another way from step {otherwise} on")
-            else:
-                turn = self._turn(step, values["threshold"])
-                otherwise = step["id"] if turn.becomes == "changes" else ""
+                why = f"the reasoning goes another way from step {otherwise} on"
+                turn = Turn(step, "no gate" if turn.becomes == "no gate" else "unknown", why=why)
+            elif turn.becomes == "changes":
+                otherwise = step["id"]
             turns.append(turn)
         return [turns[-1], *turns[:-1]]
 
