@@ -173,6 +173,8 @@ def test_a_run_is_stopped_and_meanwhile_others_are_answered(
 
     server = model(script)
     with opened(browser, address) as seen, opened(browser, address) as other:
+        seen.ask("Who directed Thimis Plolm?")
+        expect(seen["#ask-what-if"]).to_be_visible()
         seen.ask("Who is late?", model="openai:slow")
         expect(seen["#ask-stop"]).to_be_enabled()
         expect(seen["#ask-status"]).to_contain_text("Asking")
@@ -184,6 +186,7 @@ def test_a_run_is_stopped_and_meanwhile_others_are_answered(
         expect(other["#ask-result .kw-big"]).to_have_text("Thudo Rake")
         expect(other["#ask-what-if"]).not_to_be_visible()  # it has no threshold
         broken_off.clear()  # set by the other
+        expect(seen["#ask-what-if"]).not_to_be_visible()  # it was of the question before
         seen["#ask-stop"].click()
         expect(seen["#ask-status"]).to_contain_text("Stopped")
         expect(seen["#ask-stop"]).to_be_disabled()

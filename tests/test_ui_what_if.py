@@ -1,6 +1,8 @@
 """Moved thresholds: what is told of a run is what asking again gives; what cannot be told is unknown."""
 
 import asyncio
+import json
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +20,10 @@ from knowwhen.ui.what_if.turn import WhatIf
 LIBRARY = Library()
 
 
-def run_of(method: str, **settings: Any) -> Run:
+@cache
+def asked(method: str, told: str) -> Run:
+    settings = json.loads(told)
+
     async def last() -> Run:
         request = Request(HALF_KNOWN, method, "pocket", "almanac", settings)
         (run,) = [runs[0] async for runs in answering(LIBRARY, request)][-1:]
@@ -27,6 +32,10 @@ def run_of(method: str, **settings: Any) -> Run:
     run = asyncio.run(last())
     assert run.state == "answered", run.error
     return run
+
+
+def run_of(method: str, **settings: Any) -> Run:
+    return asked(method, json.dumps(settings, sort_keys=True))
 
 
 def gate_of(run: Run) -> WhatIf:
@@ -91,7 +100,11 @@ def test_where_it_was_asked_nothing_changes(method: str) -> None:
     [("direct", {}), ("taikc", {}), ("keqa", {"assess": False}), ("seakr", {"retrieval": "always"})],
 )
 def test_without_a_threshold_there_is_nothing_to_move(method: str, settings: dict[str, Any]) -> None:
-    assert what_if_of(run_of(method, **settings), LIBRARY) is None
+    run = Run(Request("Who?", method, "pocket", "almanac", settings))
+    assert what_if_of(run, LIBRARY) is None  # it has not been answered
+    run.output = {"steps": [step("1.1", "retrieve", 0.5), step("1", "retrieve", 0.5)]}
+    assert what_if_of(run, LIBRARY) is None
+    assert what_if_of(Run(Request("Who?", "self_dc", "pocket", "almanac"), output=run.output), LIBRARY)
 
 
 BAND = {"alpha": 0.6, "beta": 0.1, "max_depth": 2}

@@ -43,16 +43,17 @@ def ask_tab(library: Library) -> None:
 
     async def answer(
         asked: str, by: str, of: str, among: str, *values: Any
-    ) -> AsyncIterator[tuple[str, str, Run | None, Any]]:
+    ) -> AsyncIterator[tuple[str, str, Run | None, Any, Any]]:
         try:
             request = Request(asked, by, of.strip(), among.strip(), settings_from(by, values))
         except KnowwhenError as error:
-            yield html.failed(error), "", None, gr.skip()
+            yield html.failed(error), "", None, gr.skip(), gr.skip()
             return
         async for (run,) in answering(library, request):
             ended = run.state in ("answered", "failed")
             answered = run if run.state == "answered" else None
-            yield html.status(run), html.result(run), answered, gr.Button(interactive=not ended)
+            offered = gr.skip() if ended else gr.Column(visible=False)  # what was said of the run before
+            yield html.status(run), html.result(run), answered, gr.Button(interactive=not ended), offered
 
     def offer(run: Run | None) -> list[Any]:
         gate = what_if_of(run, library) if run else None
@@ -75,7 +76,7 @@ def ask_tab(library: Library) -> None:
             [ask.click, question.submit],
             answer,
             [question, method, model, corpus, *inputs],
-            [status, seen, finished, stop],
+            [status, seen, finished, stop, panel],
             show_progress="hidden",
             concurrency_limit=None,
             api_visibility="private",

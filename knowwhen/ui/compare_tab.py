@@ -29,10 +29,10 @@ def compare_tab(library: Library) -> None:
     table = area(elem_id="compare-table")
     with gr.Row(equal_height=False):
         seen = []
-        for side, label, _ in SIDES:
+        for side, _, _ in SIDES:
             with gr.Column(min_width=300):
                 seen.append(area(elem_id=f"compare-{side}-status", elem_classes="kw-live"))
-                seen.append(area(elem_id=f"compare-{side}-result", label=label))
+                seen.append(area(elem_id=f"compare-{side}-result"))
     examples(question)
 
     async def answer(asked: str, of: str, among: str, *chosen: Any) -> AsyncIterator[tuple[Any, ...]]:
