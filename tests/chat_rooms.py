@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +24,17 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from openai_server import Server
+from pydantic import PrivateAttr
 
 from knowwhen.graphs import METHODS
 from knowwhen.models.capability import Capability, capabilities
+from knowwhen.models.errors import KnowwhenError
 from knowwhen.models.pocket import pocket
 from knowwhen.tools.almanac import cache_folder
 
 COMMAND = [sys.executable, "-c", "from knowwhen.cli import main; main()", "chat"]
-PATIENCE = 120.0  # seconds, for a machine with other things to do
+PATIENCE = 60.0  # seconds, for a machine with other things to do
+PROMPT = "\n>"
 CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[=>]|\r")
 
 
@@ -40,6 +43,7 @@ class Talker(BaseChatModel):
 
     `With METHOD: QUESTION` is put to that method (`With A+B: …` to two), `Search THING` is searched for,
     `Say TEXT` is said, `Wait` is thought about for long, anything else asked back. What a tool told is said.
+    Methods fail at what is `out of order`, and think for long, too, about what has `Wait` in it.
 
     Attributes:
         pause: seconds before each word of a text.
@@ -48,6 +52,7 @@ class Talker(BaseChatModel):
 
     pause: float = 0.0
     thought: float = 60.0
+    _thoughts: list[bool] = PrivateAttr(default_factory=list)
 
     @property
     def _llm_type(self) -> str:
@@ -65,6 +70,10 @@ class Talker(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         if "tools" not in kwargs:
+            if "out of order" in messages[-1].text:
+                raise KnowwhenError("it is out of order")
+            if "Wait" in messages[-1].text:
+                self._think()
             return pocket()._generate(messages, stop, **kwargs)
         return ChatResult(generations=[ChatGeneration(message=self._reply(messages))])
 
@@ -86,6 +95,23 @@ class Talker(BaseChatModel):
             time.sleep(self.pause)
             yield ChatGenerationChunk(message=AIMessageChunk(word))
 
+    def _think(self) -> None:
+        self._thoughts.append(True)
+        time.sleep(self.thought)
+        self._thoughts.pop()
+
+    def is_thinking(self) -> None:
+        """Wait until it thinks."""
+        end = time.monotonic() + PATIENCE
+        while not self._thoughts:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+
+    @property
+    def thoughts(self) -> int:
+        """How many it is thinking now."""
+        return len(self._thoughts)
+
     def _reply(self, messages: Sequence[BaseMessage]) -> AIMessage:
         last = messages[-1]
         if isinstance(last, ToolMessage):
@@ -98,7 +124,7 @@ class Talker(BaseChatModel):
         if word == "Search":
             return AIMessage("", tool_calls=[_call("search", rest)])
         if word == "Wait":
-            time.sleep(self.thought)
+            self._think()
         return AIMessage(rest if word == "Say" else "What would you like to know?")
 
 
@@ -121,24 +147,32 @@ def surroundings(server: Server | None, home: Path) -> dict[str, str]:
     return made
 
 
-def words(server: Server | None, arguments: Sequence[str]) -> list[str]:
+def command_line(server: Server | None, arguments: Sequence[str]) -> list[str]:
     """The command line of a chat."""
     return [*COMMAND, *(("--model", "openai:any") if server is not None else ()), *arguments]
 
 
 @dataclass
 class Done:
-    """A chat that has ended."""
+    """A chat that has ended.
+
+    Attributes:
+        status: its exit status.
+        answers: the lines of stdout.
+        told: what stood on stderr.
+        asked: the requests to the model, as it came to the server.
+    """
 
     status: int
     answers: list[str]
     told: str
+    asked: list[dict[str, Any]] = field(default_factory=list)
 
 
 def piped(server: Server | None, home: Path, lines: Sequence[str], *arguments: str) -> Done:
     """A chat whose messages come through a pipe."""
     done = subprocess.run(
-        words(server, arguments),
+        command_line(server, arguments),
         input="".join(f"{line}\n" for line in lines),
         env=surroundings(server, home),
         capture_output=True,
@@ -156,25 +190,26 @@ class Terminal:
         self.process = process
         self.raw = ""
         """All that it has shown so far, as it came."""
+        self._mark = 0  # up to where of `seen` it has been waited for
 
     @property
     def seen(self) -> str:
         """The same without what moves the cursor and colours the text."""
         return CONTROL.sub("", self.raw)
 
-    def shows(self, text: str, since: int | None = None) -> None:
-        """Wait until it shows something it had not yet shown when this, or `mark`, was called last."""
-        start = self._mark if since is None else since
+    def shows(self, *texts: str) -> None:
+        """Wait until it shows these, one behind the other, behind what this has waited for before."""
         end = time.monotonic() + PATIENCE
-        while (at := self.seen.find(text, start)) < 0:
-            assert time.monotonic() < end and self._read(), f"{text!r} did not come:\n{self.seen[start:]}"
-        self._mark = at + len(text)
+        for text in texts:
+            while (at := self.seen.find(text, self._mark)) < 0:
+                assert time.monotonic() < end and self._read(), f"no {text!r} in\n{self.seen[self._mark :]}"
+            self._mark = at + len(text)
 
-    _mark = 0
-
-    def types(self, line: str) -> None:
-        """Type a line."""
+    def types(self, line: str, *shown: str) -> None:
+        """Type a line, wait until it shows something, and then for the next prompt."""
         self.process.send(f"{line}\r")
+        if shown:
+            self.shows(*shown, PROMPT)
 
     def presses(self, key: str) -> None:
         """Press a key with Ctrl."""
@@ -203,7 +238,7 @@ class Terminal:
 @contextmanager
 def at_terminal(server: Server | None, home: Path, *arguments: str) -> Iterator[Terminal]:
     """A chat at a terminal of 120 columns, ready for a first message."""
-    command, *rest = words(server, arguments)
+    command, *rest = command_line(server, arguments)
     process = pexpect.spawn(
         command,
         rest,
@@ -214,7 +249,7 @@ def at_terminal(server: Server | None, home: Path, *arguments: str) -> Iterator[
     )
     chat = Terminal(process)
     try:
-        chat.shows("> ")
+        chat.shows(PROMPT)
         yield chat
     finally:
         process.close(force=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from knowwhen.chat.folded import folded
+from knowwhen.chat.folded import folded, many
 from knowwhen.chat.saving import save
 from knowwhen.chat.session import AUTO, Choice, Session
 from knowwhen.chat.trace import trace
@@ -102,20 +102,23 @@ class Commands:
 
     def tell(self, text: str, style: str = "dim") -> None:
         """Show a line of the chat's own."""
-        self.screen.print(Text(printable(text), style=style))
+        # In a pipe it is one line, however long.
+        self.screen.print(Text(printable(text), style=style), soft_wrap=not self.screen.is_terminal)
 
     def _named(self, name: str) -> Command:
         if name in self._all:
             return self._all[name]
         near = difflib.get_close_matches(name, self._all, n=1, cutoff=0.5)
-        meant = f"did you mean {near[0]}?" if near else "/help lists those there are"
-        raise SettingsError(f"there is no command {name}; {meant}; a message may begin with //")
+        meant = f"did you mean {near[0]}?" if near else "/help lists those there are."
+        raise SettingsError(
+            f"there is no command {name}; {meant} A message that begins so is written with //"
+        )
 
     async def _help(self, words: list[str]) -> None:
         width = max(len(command.usage) for command in self._all.values())
         for command in self._all.values():
             self.tell(f"{command.usage:{width}}  {command.help}", style="")
-        self.tell("Ctrl-C stops an answer, Ctrl-D leaves, // begins a message with /")
+        self.tell("Ctrl-C stops an answer, Ctrl-D leaves; //… is a message that begins with /")
 
     async def _method(self, words: list[str]) -> None:
         if words:
@@ -124,7 +127,11 @@ class Commands:
 
     async def _set(self, words: list[str]) -> None:
         if words:
-            await self._use(self.session.choice.with_settings(words, self.session.methods))
+            try:
+                choice = self.session.choice.with_settings(words, self.session.methods)
+            except SettingsError as error:
+                raise SettingsError(str(error).replace("--set", "/set")) from None  # as it is written here
+            await self._use(choice)
         set_to = self.session.choice.settings
         for method, own in set_to.items():
             self.tell(f"{method}: {', '.join(f'{name}={value}' for name, value in own.items())}")
@@ -160,7 +167,7 @@ class Commands:
         turns = await self.session.turns()
         path = Path(file).expanduser()
         save(path, self.session.thread, self.session.choice, turns, overwrite="--force" in words)
-        self.tell(f"{len(turns)} turns written to {path}")
+        self.tell(f"{many(len(turns), 'turn')} written to {path}")
 
     async def _history(self, words: list[str]) -> None:
         turns = await self.session.turns()
@@ -179,7 +186,9 @@ class Commands:
         kept = await self.session.threads.all()
         for thread in kept:
             here = "* " if thread.name == self.session.thread else "  "
-            self.tell(f"{here}{thread.name}  {len(thread.turns)} turns  {_begins(thread.turns)}", style="")
+            self.tell(
+                f"{here}{thread.name}  {many(len(thread.turns), 'turn')}  {_begins(thread.turns)}", style=""
+            )
         if not kept:
             self.tell("no conversation is kept yet")
 

@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from rich.console import Console, Group, RenderableType
@@ -65,7 +66,8 @@ class OnTerminal:
             self._new_line()
             self._write(turn.answer)
         self._new_line()
-        self._notes.print(Text(f"{printable(folded(turn))}   (/trace)", style="dim"))
+        how = f"{printable(folded(turn))}{'   (/trace)' if turn.calls else ''}"
+        self._notes.print(Text(how, style="dim"))
 
     def broken_off(self, turn: Turn, thread: str, reason: str) -> None:
         """Write the reason under what there was."""
@@ -124,20 +126,32 @@ class _Growing:
     """The trees of the tools that have been called in this turn."""
 
     def __init__(self) -> None:
-        self._calls: dict[str, tuple[Text, QuestionTree]] = {}
+        self._calls: dict[str, _Call] = {}
 
     def take(self, event: Event) -> None:
         """Take in any event but text."""
-        told = {name: value for name, value in event.items() if name not in ("event", "call")}
         if event["event"] == "call":
-            self._calls[event["call"]] = (heading(told["tool"], told["asked"]), QuestionTree())
+            self._calls[event["call"]] = _Call(event["tool"], event["asked"])
         elif event["call"] in self._calls:
-            name, tree = self._calls[event["call"]]
-            if event["event"] != "told":
-                tree.add(told)
-            elif told["error"]:
-                name.append(f"\nfailed: {printable(told['error'])}", style="red")
+            call = self._calls[event["call"]]
+            if event["event"] == "told":
+                call.error = event["error"]
+            else:
+                call.tree.add({name: event[name] for name in event if name not in ("event", "call")})
 
     def __rich__(self) -> Group:
-        shown: list[RenderableType] = [part for call in self._calls.values() for part in call]
-        return Group(*shown, Text("…", style="dim"))
+        return Group(*self._calls.values(), Text("…", style="dim"))
+
+
+@dataclass
+class _Call:
+    tool: str
+    asked: str
+    tree: QuestionTree = field(default_factory=QuestionTree)
+    error: str = ""
+
+    def __rich__(self) -> Group:
+        shown: list[RenderableType] = [heading(self.tool, "" if self.tree.rows else self.asked), self.tree]
+        if self.error:
+            shown.append(Text(f"failed: {printable(self.error)}", style="red"))
+        return Group(*shown)

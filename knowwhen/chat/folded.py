@@ -20,13 +20,13 @@ def counts(call: Call) -> str:
     if call.error:
         return f"{call.tool} failed: {call.error}"
     if not call.steps:
-        return f"{call.tool}: {_many(len(call.passages), 'passage')}"
+        return f"{call.tool}: {many(len(call.passages), 'passage')}"
     looked_up = sum(step["route"] == "retrieve" for step in call.steps)
     return ", ".join(
         [
-            f"{call.tool}: {_many(len(call.steps), 'question')}",
+            f"{call.tool}: {many(len(call.steps), 'question')}",
             f"{looked_up or 'nothing'} looked up",
-            _many(call.cost["model_calls"], "model call"),
+            many(call.cost["model_calls"], "model call"),
         ]
     )
 
@@ -37,5 +37,6 @@ def sources_line(titles: list[str]) -> str:
     return f"{SOURCES}{'; '.join(titles[:MOST_SOURCES]) or FROM_MEMORY}{more}"
 
 
-def _many(number: int, noun: str) -> str:
+def many(number: int, noun: str) -> str:
+    """How many there are, in words."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from knowwhen.chat.commands import Commands
 from knowwhen.chat.display import AsJson, Display, InPipe, OnTerminal
+from knowwhen.chat.folded import many
 from knowwhen.chat.lines import FromPipe, FromTerminal, Lines
 from knowwhen.chat.session import Choice, Session
 from knowwhen.chat.stopping import between_answers, leave, stoppable, to_its_end
@@ -49,7 +50,7 @@ async def _run(
         if at_terminal:
             commands.tell(f"{choice.model} on {choice.corpus}; /help lists what there is besides questions")
         if kept:
-            commands.tell(f"going on with {session.thread}, {kept} turns so far")
+            commands.tell(f"going on with {session.thread}, {many(kept, 'turn')} so far")
         for note in session.notes:
             commands.tell(note)
         with between_answers() if at_terminal else nullcontext():

@@ -20,7 +20,7 @@ def trace(turn: Turn) -> Group:
     """All that is known of how a turn was answered, for rich."""
     shown: list[RenderableType] = []
     for call in turn.calls:
-        shown.append(heading(call.tool, call.asked))
+        shown.append(heading(call.tool, "" if call.steps else call.asked))
         shown += _unfolded(call)
     if not turn.calls:
         shown.append(Text(NO_TOOL, style="dim"))
@@ -38,8 +38,9 @@ def trace_text(turn: Turn) -> str:
 
 
 def heading(tool: str, asked: str) -> Text:
-    """A tool and what it was asked."""
-    return Text(printable(tool), style="bold").append(f": {printable(asked)}", style="not bold")
+    """A tool and what it was asked; nothing where its tree begins with that."""
+    asked = f": {printable(asked)}" if asked else ""
+    return Text(printable(tool), style="bold").append(asked, style="not bold")
 
 
 def _unfolded(call: Call) -> Iterable[RenderableType]:
