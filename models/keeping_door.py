@@ -26,8 +26,8 @@ from knowwhen.models.sampling import Sampling
 from knowwhen.models.tape import EVIDENCE, REPLY, Call, Form
 
 CHANNEL = "knowwhen_reply"
-# How LangGraph hands these down to the graphs inside a graph; none has a public name.
-SAVER, RESUMING, REPLAYING = "__pregel_checkpointer", "__pregel_resuming", "__pregel_replay_state"
+# How LangGraph hands these down to the graphs inside a graph; neither has a public name.
+SAVER, RESUMING = "__pregel_checkpointer", "__pregel_resuming"
 
 T = TypeVar("T")
 
@@ -117,9 +117,7 @@ def _shelf() -> _Shelf | None:
         return None
     shelf = _SHELF.get()
     if shelf is None or shelf.task != node.task_id:
-        resuming = given.get(RESUMING) and not given.get(REPLAYING)  # who goes back in time asks anew
-        again = bool(resuming) or node.node_attempt > 1
-        shelf = _Shelf(saver, _checkpoint_of(node), node.task_id, again)
+        shelf = _Shelf(saver, _checkpoint_of(node), node.task_id, again=bool(given.get(RESUMING)))
         _SHELF.set(shelf)
     return shelf
 

@@ -37,13 +37,13 @@ class Lab:
         at = door(self.model)
 
         def ask_thrice(state: Any) -> Any:
-            first = at.ask(state["question"]).text
             (sampled,) = at.sample([state["question"]], 2, greedy=False)
             (again,) = at.sample([state["question"]], 2, greedy=False)
+            last = at.ask(state["question"]).text
             if self.failures:
                 self.failures -= 1
                 raise Failure
-            return {"texts": [first, *(each.text for each in (*sampled.samples, *again.samples))]}
+            return {"texts": [*(each.text for each in (*sampled.samples, *again.samples)), last]}
 
         graph = StateGraph(State)
         policy = RetryPolicy(max_attempts=retries, initial_interval=0.001, retry_on=Failure)
@@ -68,13 +68,13 @@ def test_a_resumed_node_gets_what_it_was_told_the_same_asked_again_is_another_sa
     for question in ("q", None):
         with pytest.raises(Failure):
             lab.run(question, way)
-    assert lab.run(None, way) == ["q 1", "q 2", "q 2", "q 3", "q 3"]
+    assert lab.run(None, way) == ["q 1", "q 1", "q 2", "q 2", "q 3"]
     assert lab.asked == 3
 
 
 def test_a_node_that_is_tried_again_at_once_asks_nothing_twice_either() -> None:
     lab = Lab(failures=2, retries=3, saver=InMemorySaver())
-    assert lab.run("q") == ["q 1", "q 2", "q 2", "q 3", "q 3"]
+    assert lab.run("q") == ["q 1", "q 1", "q 2", "q 2", "q 3"]
     assert lab.asked == 3
 
 
