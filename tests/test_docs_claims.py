@@ -14,6 +14,7 @@ import pytest
 import typer
 from typer.main import get_command
 
+from knowwhen.chat.session import AUTO
 from knowwhen.cli import app
 from knowwhen.graphs import METHODS
 from knowwhen.method_settings import known_to
@@ -41,7 +42,7 @@ def command_lines(page: str) -> list[str]:
         if language not in ("", "sh", "bash", "console"):
             continue
         for line in re.sub(r"\\\n\s*", "", block).splitlines():
-            typed = re.sub(r"\s+#.*$", "", line.strip().removeprefix("$ "))
+            typed = re.sub(r"\s+(?:#|[<>|]\s).*$", "", line.strip().removeprefix("$ "))
             if typed.startswith("knowwhen ") and "[OPTIONS]" not in typed:
                 lines.append(typed)
     return lines
@@ -68,7 +69,7 @@ def why_not(line: str) -> str | None:
     if left := [*context.args, *getattr(context, "_protected_args", ())]:
         return f"{left} are too many"
     method = context.params.get("method")
-    if method is not None and method != "…" and method not in METHODS:
+    if method not in (None, "…", AUTO, *METHODS):
         return f"there is no method {method}"
     for pair in context.params.get("settings") or ():
         name = pair.partition("=")[0].rpartition(".")[2]

@@ -22,9 +22,8 @@ def trace(turn: Turn) -> Group:
     for call in turn.calls:
         shown.append(heading(call.tool, "" if call.steps else call.asked))
         shown += _unfolded(call)
-    if not turn.calls:
-        shown.append(Text(NO_TOOL, style="dim"))
-    shown.append(Text(printable(sources_line(turn.sources)), style="dim"))
+    told = sources_line(turn.sources) if turn.calls else NO_TOOL
+    shown.append(Text(printable(told), style="dim"))
     shown.append(Text(f"in all, with the agent's own calls: {cost_line(dict(turn.cost))}", style="dim"))
     return Group(*shown)
 
