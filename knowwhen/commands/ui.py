@@ -17,7 +17,7 @@ def ui(
 ) -> None:
     """Serve a local page, until Ctrl-C: ask, see the tree grow, move thresholds, compare, open evaluations.
 
-    It needs gradio (pip install 'knowwhen[ui]') and no network. Docs: docs/ui.md.
+    It needs gradio, which the extra `ui` installs, and no network. Docs: docs/ui.md.
     """
     import threading
     import webbrowser
