@@ -27,9 +27,8 @@ async def events_of_turn(agent: Agent, message: str, thread: str) -> AsyncIterat
     config: RunnableConfig = {"configurable": {"thread_id": thread}}
     given: Any = {"messages": [HumanMessage(message)]}
     following = _Following()
-    stream = agent.astream(given, config, stream_mode=MODES, subgraphs=True, durability="sync")
-    async for part in stream:
-        namespace, mode, data = part
+    stream: Any = agent.astream(given, config, stream_mode=MODES, subgraphs=True, durability="sync")
+    async for namespace, mode, data in stream:
         for event in following.events(namespace, mode, data):
             yield event
 
