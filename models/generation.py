@@ -25,7 +25,14 @@ class Sample:
         max_tokens: how many may be drawn.
     """
 
-    def __init__(self, weights: Weights, decoding: Decoding, max_tokens: int, source: random.Random):
+    def __init__(
+        self,
+        weights: Weights,
+        decoding: Decoding,
+        max_tokens: int,
+        source: random.Random,
+        shown: frozenset[int] = frozenset(),
+    ):
         self.decoding = decoding
         self.max_tokens = max_tokens
         self.text = ""
@@ -33,7 +40,7 @@ class Sample:
         self.finish_reason: Literal["stop", "length"] | None = None
         self._end_tokens = weights.end_tokens
         self._source = source
-        self._growing = GrowingText(weights.tokenizer)
+        self._growing = GrowingText(weights.tokenizer, shown)
         self._guard = StopStrings(decoding.stop)
         self._choices: list[Choice] = []
         self._starts: list[int] = []  # where the text of each choice begins
@@ -69,7 +76,11 @@ class Sample:
 
 
 def begin_samples(
-    weights: Weights, prompt: list[int], decoding: Decoding, kept_free: int = 0
+    weights: Weights,
+    prompt: list[int],
+    decoding: Decoding,
+    kept_free: int = 0,
+    shown: frozenset[int] = frozenset(),
 ) -> list[Sample]:
     """The `decoding.n` samples of one request before their first token.
 
@@ -78,6 +89,7 @@ def begin_samples(
         prompt: the tokens of the prompt.
         decoding: the request's settings; the number of tokens is cut to what the context has room for.
         kept_free: places of the context that no sample may take.
+        shown: special tokens that belong to the samples' text.
 
     Raises:
         ModelError: the prompt leaves no room for an answer in the model's context.
@@ -91,7 +103,7 @@ def begin_samples(
     seed = secrets.randbits(64) if decoding.seed is None else decoding.seed
     max_tokens = min(decoding.max_tokens, room)
     return [
-        Sample(weights, decoding, max_tokens, random.Random(f"{seed}/{number}"))
+        Sample(weights, decoding, max_tokens, random.Random(f"{seed}/{number}"), shown)
         for number in range(decoding.n)
     ]
 

@@ -12,10 +12,17 @@ class GrowingText:
 
     A token alone may decode differently than after its neighbour (a leading space is dropped, a character may
     be spread over several tokens), so each is decoded together with the piece before it.
+
+    Args:
+        tokenizer: the model's.
+        shown: special tokens that belong to the text; all others are left out.
     """
 
-    def __init__(self, tokenizer: Any):
+    def __init__(self, tokenizer: Any, shown: frozenset[int] = frozenset()):
         self._decode = tokenizer.decode
+        special = {token for token, what in tokenizer.added_tokens_decoder.items() if what.special}
+        # Only where there are some to show, as a decoder may leave out special tokens in ways of its own.
+        self._left_out = special - shown if special & shown else None
         self._before: list[int] = []  # tokens of the last whole piece, context for the next one
         self._pending: list[int] = []  # tokens after it
         self._given = 0  # characters of `_before` and `_pending` that were handed over
@@ -42,7 +49,11 @@ class GrowingText:
         return rest
 
     def _text(self, tokens: list[int]) -> str:
-        text: str = self._decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        if self._left_out is not None:
+            tokens = [token for token in tokens if token not in self._left_out]
+        text: str = self._decode(
+            tokens, skip_special_tokens=self._left_out is None, clean_up_tokenization_spaces=False
+        )
         return text
 
 

@@ -1,15 +1,17 @@
 """A chat model over transformers that reports samples and token log-probabilities."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
-from langchain_core.runnables import RunnableConfig, run_in_executor
+from langchain_core.runnables import Runnable, RunnableConfig, run_in_executor
+from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field, ValidationError, field_validator
 
 from knowwhen.models.capability import Capability
@@ -17,9 +19,11 @@ from knowwhen.models.decoding import Choice, Decoding
 from knowwhen.models.errors import SettingsError
 from knowwhen.models.evidence import Evidence, StatesAt
 from knowwhen.models.generation import Generation, Sample, begin_samples
-from knowwhen.models.prompt_tokens import prompt_tokens
+from knowwhen.models.prompt_tokens import NO_TOOLS, prompt_tokens
 from knowwhen.models.token_logprobs import openai_logprobs
-from knowwhen.models.weights import Dtype, Weights, check_folder, load_weights
+from knowwhen.models.tool_offer import Offer, checked_choice, require_tools, taken_from
+from knowwhen.models.tool_weights import with_tools
+from knowwhen.models.weights import Dtype, Weights, check_folder, load_tokenizer, load_weights
 from knowwhen.models.white_box import sample_inside
 
 
@@ -40,6 +44,9 @@ class ChatTransformers(Decoding, BaseChatModel):
     end token and without tokens that begin at or after a stop string. Its `usage_metadata` is the whole
     request's, as from OpenAI: do not add it up over samples. Output tokens count end tokens and cut tokens,
     which were computed.
+
+    Tools are shown by the model's chat template (`bind_tools`), and the calls in its replies are read in the
+    forms that model families write (`models/tool_calls.py`).
     """
 
     path: str = Field(description="folder of a saved model or of a LoRA adapter, or a hub id")
@@ -91,7 +98,40 @@ class ChatTransformers(Decoding, BaseChatModel):
         self, messages: list[BaseMessage], tools: Sequence[Any] | None = None
     ) -> int:
         """Tokens of the prompt that `messages` become, chat template included."""
-        return len(prompt_tokens(self.weights.tokenizer, messages))
+        schemas = [convert_to_openai_tool(tool) for tool in tools or ()]
+        return len(prompt_tokens(self.weights.tokenizer, messages, Offer(schemas)))
+
+    def bind_tools(
+        self,
+        tools: Sequence[dict[str, Any] | type | Callable[..., Any] | BaseTool],
+        *,
+        tool_choice: str | dict[str, Any] | bool | None = None,
+        **kwargs: Any,
+    ) -> Runnable[LanguageModelInput, AIMessage]:
+        """The model with tools that it may call.
+
+        Args:
+            tools: LangChain's tools, functions, pydantic classes or OpenAI's dictionaries.
+            tool_choice: `auto` (None) leaves it to the model, `none` shows no tools, `any` makes it call one,
+                and a tool's name makes it call that one.
+            kwargs: settings of `Decoding`.
+
+        Raises:
+            CapabilityError: the model's chat template shows no tools.
+            SettingsError: there is no such choice.
+        """
+        schemas = [convert_to_openai_tool(tool) for tool in tools]
+        if schemas:
+            require_tools(load_tokenizer(self.path), schemas, self.path)
+            choice = checked_choice(tool_choice, Offer(schemas).names)
+            kwargs |= {"tools": schemas} | ({} if choice is None else {"tool_choice": choice})
+        return self.bind(**kwargs)
+
+    def _weights_for(self, messages: Sequence[BaseMessage], offer: Offer) -> Weights:
+        """The model as it is where tools are bound or have been called, or else as it is."""
+        if offer.tools or any(isinstance(message, ToolMessage) for message in messages):
+            return with_tools(self.weights, self.path)
+        return self.weights
 
     def _generate(
         self,
@@ -100,7 +140,8 @@ class ChatTransformers(Decoding, BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        return self._answer(messages, self._decoding(stop, kwargs), threading.Event())
+        offer, settings = taken_from(kwargs)
+        return self._answer(messages, self._decoding(stop, settings), offer, threading.Event())
 
     async def _agenerate(
         self,
@@ -110,32 +151,36 @@ class ChatTransformers(Decoding, BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         abandoned = threading.Event()
+        offer, settings = taken_from(kwargs)
         try:
             return await run_in_executor(
-                None, self._answer, messages, self._decoding(stop, kwargs), abandoned
+                None, self._answer, messages, self._decoding(stop, settings), offer, abandoned
             )
         finally:
             abandoned.set()  # a cancelled task leaves its thread behind, which would run to the last token
 
     def _answer(
-        self, messages: list[BaseMessage], decoding: Decoding, abandoned: threading.Event
+        self, messages: list[BaseMessage], decoding: Decoding, offer: Offer, abandoned: threading.Event
     ) -> ChatResult:
-        weights = self.weights
-        prompt = prompt_tokens(weights.tokenizer, messages)
-        samples = begin_samples(weights, prompt, decoding)
+        weights = self._weights_for(messages, offer)
+        offer = offer.begun(weights.tokenizer, messages)
+        prompt = prompt_tokens(weights.tokenizer, messages, offer)
+        samples = begin_samples(weights, prompt, decoding, shown=offer.shown_tokens(weights.tokenizer))
         request = Generation(weights, prompt, samples)
         with weights.lock:
             while not request.done and not abandoned.is_set():
                 request.step()
-        return self.result_of(prompt, samples, decoding)
+        return self.result_of(prompt, samples, decoding, offer)
 
-    def result_of(self, prompt: list[int], samples: list[Sample], decoding: Decoding) -> ChatResult:
+    def result_of(
+        self, prompt: list[int], samples: list[Sample], decoding: Decoding, offer: Offer = NO_TOOLS
+    ) -> ChatResult:
         """The finished samples of one prompt as LangChain has them."""
         usage = _usage(prompt, samples)
         generations = []
         for sample in samples:
             metadata = self._finish(sample) | _logprobs(self.weights, decoding, sample.choices())
-            message = AIMessage(content=sample.text, response_metadata=metadata, usage_metadata=usage)
+            message = offer.message(sample.text, response_metadata=metadata, usage_metadata=usage)
             generations.append(ChatGeneration(message=message))
         return ChatResult(
             generations=generations,
@@ -212,29 +257,33 @@ class ChatTransformers(Decoding, BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> Iterator[ChatGenerationChunk]:
-        decoding = self._decoding(stop, kwargs)
-        weights = self.weights
-        prompt = prompt_tokens(weights.tokenizer, messages)
-        (sample,) = begin_samples(weights, prompt, decoding)
+        offer, settings = taken_from(kwargs)
+        decoding = self._decoding(stop, settings)
+        weights = self._weights_for(messages, offer)
+        offer = offer.begun(weights.tokenizer, messages)
+        prompt = prompt_tokens(weights.tokenizer, messages, offer)
+        (sample,) = begin_samples(weights, prompt, decoding, shown=offer.shown_tokens(weights.tokenizer))
         request = Generation(weights, prompt, [sample])
-        characters = tokens = 0
+        shown, tokens = "", 0
         while not request.done:
             with weights.lock:
                 request.step()
-            text, choices = sample.text[characters:], sample.choices(since=tokens)
-            characters, tokens = characters + len(text), tokens + len(choices)
+            text = offer.shown(sample.text)[len(shown) :]
+            if not text and not request.done:
+                continue
+            choices = sample.choices(since=tokens)
+            tokens += len(choices)
             metadata = _logprobs(weights, decoding, choices) if choices else {}
             if request.done:
                 metadata |= self._finish(sample)
-            if text or request.done:
-                yield ChatGenerationChunk(
-                    message=AIMessageChunk(
-                        content=text,
-                        response_metadata=metadata,
-                        usage_metadata=_usage(prompt, [sample]) if request.done else None,
-                        chunk_position="last" if request.done else None,
-                    )
+                usage = _usage(prompt, [sample])
+                message = offer.last_chunk(
+                    sample.text, shown, response_metadata=metadata, usage_metadata=usage
                 )
+            else:
+                shown += text
+                message = AIMessageChunk(content=text, response_metadata=metadata)
+            yield ChatGenerationChunk(message=message)
 
     def _streaming_disabled(self, **kwargs: Any) -> bool:
         """Several samples are no stream: a listening callback must not turn them into one."""

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -86,6 +87,28 @@ def load_weights(
         return _loaded[key]
 
 
+@cache
+def load_tokenizer(path: str) -> Any:
+    """The tokenizer of the model at `path`, without its weights; read once per process.
+
+    Raises:
+        ModelError: nothing is there, or the hub is out of reach.
+    """
+    try:
+        with _loading, quiet():
+            return _tokenizer(path)
+    except REFUSALS as error:
+        raise _not_loaded(path, error) from error
+
+
+def _tokenizer(path: str) -> Any:
+    """A model's tokenizer; an adapter's own if it has one, or else that of the model that it changes."""
+    folder = Path(path).expanduser()
+    if is_adapter(path) and not (folder / "tokenizer_config.json").is_file():
+        path = base_of(path)
+    return AutoTokenizer.from_pretrained(str(Path(path).expanduser()), trust_remote_code=False)
+
+
 def layers_in(path: str) -> int:
     """How many layers the model at `path` has.
 
@@ -143,15 +166,13 @@ def read_model(path: str, dtype: Dtype = "auto") -> tuple[Any, Any]:
 def _read(path: str, dtype: str, layers: int | None) -> tuple[Any, Any]:
     if not is_adapter(path):
         model = _read_whole(path, dtype, layers)
-        return model, AutoTokenizer.from_pretrained(path, trust_remote_code=False)
+        return model, _tokenizer(path)
     if layers is not None:
         raise ModelError(
             f"{path} is an adapter, which cannot be loaded in part; merge it into its model first"
         )
-    base = base_of(path)
-    own = (Path(path).expanduser() / "tokenizer_config.json").is_file()
-    tokenizer = AutoTokenizer.from_pretrained(path if own else base, trust_remote_code=False)
-    return merged(_read_whole(base, dtype, None), path), tokenizer
+    tokenizer = _tokenizer(path)
+    return merged(_read_whole(base_of(path), dtype, None), path), tokenizer
 
 
 def _read_whole(path: str, dtype: str, layers: int | None) -> Any:

@@ -37,12 +37,27 @@ PAD, END, SYSTEM, USER, ASSISTANT, TOOL = (
     "<|tool|>",
 )
 VOCABULARY = 3072
+# Without tools and calls: a mark for each role, and an end behind what the assistant said. With tools their
+# names and arguments stand first, and what a system message says is left out: how to use tools has been
+# learnt, not read. Calls are in the form of Qwen3-Coder, in which a value may stand behind a space, so that
+# its words are the tokens that they were in the question; in JSON, behind a quotation mark, they are others.
 CHAT_TEMPLATE = (
-    "{% for message in messages %}"
+    "{% if tools %}{{ '<|system|>' }}{% for tool in tools %}"
+    "{{ tool['function']['name'] + '(' + tool['function']['parameters']['properties'] | join(', ') + ')' }}"
+    "{% if not loop.last %}{{ ' ' }}{% endif %}"
+    "{% endfor %}{% endif %}"
+    "{% for message in messages %}{% if not tools or message['role'] != 'system' %}"
     "{{ {'system': '<|system|>', 'assistant': '<|assistant|>', 'tool': '<|tool|>'}"
     ".get(message['role'], '<|user|>') + message['content'] }}"
-    "{% if message['role'] == 'assistant' %}{{ '<|end|>' }}{% endif %}"
+    "{% for call in message['tool_calls'] or [] %}"
+    "{{ '<tool_call><function=' + call['function']['name'] + '>' }}"
+    "{% for name, value in call['function']['arguments'].items() %}"
+    "{{ '<parameter=' + name + '> ' + (value if value is string else value | tojson) + '</parameter>' }}"
     "{% endfor %}"
+    "{{ '</function></tool_call>' }}"
+    "{% endfor %}"
+    "{% if message['role'] == 'assistant' %}{{ '<|end|>' }}{% endif %}"
+    "{% endif %}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}"
 )
 PROMPTS = (

@@ -8,6 +8,7 @@ import typer
 from knowwhen.commands.train_boundary import boundary
 from knowwhen.commands.train_instructions import instructions
 from knowwhen.commands.train_reference import reference
+from knowwhen.commands.train_tools import tools
 from knowwhen.commands.train_tune import tune
 
 app = typer.Typer(
@@ -18,6 +19,7 @@ app.command()(reference)
 app.command()(boundary)
 app.command()(instructions)
 app.command()(tune)
+app.command()(tools)
 
 
 @app.callback()
