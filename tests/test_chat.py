@@ -218,6 +218,12 @@ def test_a_chat_that_cannot_begin_says_why_in_one_line(
     assert line.startswith("knowwhen: ") and says in line
 
 
+def test_a_file_that_cannot_be_opened_is_one_line_of_the_whole_process(tmp_path: Path) -> None:
+    done = piped(None, tmp_path, ["Hm"], "--history", str(tmp_path))
+    (line,) = done.told.splitlines()  # no thread of a library's adds its own
+    assert done.status == 1 and "unable to open" in line
+
+
 def test_a_model_that_calls_no_tools_is_refused(chat: Chat, tiny_llama: Path) -> None:  # noqa: F811
     done = chat(["Hm"], model=f"transformers:{tiny_llama}")  # its template shows none
     assert (done.status, done.answers) == (1, [])

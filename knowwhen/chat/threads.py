@@ -83,6 +83,7 @@ async def open_threads(file: Path) -> AsyncIterator[Threads]:
     async with AsyncExitStack() as opened:
         try:
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            sqlite3.connect(file).close()  # aiosqlite's thread shows a traceback of its own if this fails
             saver = await opened.enter_async_context(AsyncSqliteSaver.from_conn_string(str(file)))
             await saver.setup()
         except (OSError, sqlite3.Error) as error:
