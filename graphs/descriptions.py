@@ -22,3 +22,8 @@ DESCRIPTIONS = {
         "film. Looks up the facts that the model does not say it knows."
     ),
 }
+
+AGENT = (
+    "Talks about questions: calls a method or a search for each, answers with its sources, and knows what "
+    "was said before."
+)

@@ -17,7 +17,7 @@ from self_dc_script import Shelf, World
 
 import knowwhen.models
 from knowwhen.graphs import METHODS, Method, chain_of_thought, direct, generate_then_read, self_dc
-from knowwhen.graphs.descriptions import DESCRIPTIONS
+from knowwhen.graphs.descriptions import AGENT, DESCRIPTIONS
 from knowwhen.nodes.think import FINAL_MARK
 from knowwhen.nodes.think_step_by_step import ANSWER_MARK
 
@@ -172,9 +172,10 @@ def test_every_choice_of_a_way_is_labelled_at_every_depth(name: str) -> None:
     assert bool(chosen) == (name in ("self_dc", "keqa", "seakr", "taikc"))
 
 
-def test_every_method_is_served_and_described() -> None:
-    assert {name: served["description"] for name, served in SERVED.items()} == DESCRIPTIONS
-    assert set(SERVED) == set(METHODS)
+def test_every_method_and_the_agent_are_served_and_described() -> None:
+    described = {name: served["description"] for name, served in SERVED.items()}
+    assert described == {**DESCRIPTIONS, "agent": AGENT}
+    assert set(described) == {*METHODS, "agent"}
 
 
 @pytest.mark.parametrize(("name", "served"), SERVED.items())

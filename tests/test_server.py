@@ -244,6 +244,24 @@ def test_a_tool_called_over_mcp_answers(server: Server, name: str) -> None:
     assert "'answer': 'Thudo Rake'" in content["text"]
 
 
+def test_the_agent_is_served_with_its_conversation(server: Server) -> None:
+    client, agent = server.client, server.ids["agent"]
+    shown: Any = client.assistants.get_schemas(agent)
+    assert "messages" in shown["input_schema"]["properties"]
+    nodes = {node["id"] for node in client.assistants.get_graph(agent, xray=True)["nodes"]}
+    assert {"model", "tools"} <= nodes
+    thread = client.threads.create()["thread_id"]
+    for question in ("Who directed Thimis Plolm?", "Hello"):
+        asked = {"messages": [{"role": "user", "content": question}]}
+        said: Any = client.runs.wait(thread, agent, input=asked)
+    kinds = [message["type"] for message in said["messages"]]
+    assert kinds == ["human", "ai", "tool", "ai", "human", "ai"]
+    answered = said["messages"][2]
+    assert answered["artifact"]["answer"] == "Thudo Rake"
+    assert "Thudo Rake" in said["messages"][3]["content"]
+    assert len(client.threads.get_history(thread)) > 6
+
+
 def test_the_code_of_serve_md_runs(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     page = (ROOT / "docs" / "serve.md").read_text(encoding="utf-8")
     first, *_ = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
