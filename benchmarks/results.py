@@ -25,7 +25,8 @@ PAGE = """# Results
 Made by `python benchmarks/results.py`: every method built so far on the almanac's test split, with the
 package's pocket model, as its paper or preset has it and with a gate calibrated on the calibration split.
 The pocket model is an instrument: these numbers tell how the methods behave where it is known what a
-model knows, not how they rank with a large one. What each figure means is in [metrics.md](metrics.md).
+model knows, not how they rank with a large one. What each figure means is in [metrics.md](metrics.md). Do not
+compare their seconds: they depend on what else the machine does, and runs may be of several sittings.
 
 ## Calibration
 
