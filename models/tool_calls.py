@@ -217,10 +217,10 @@ class _Reader:
 def _is_call(value: object) -> bool:
     if not isinstance(value, dict):
         return False
-    if isinstance(value.get("function"), dict):
-        value = value["function"]
-    named = isinstance(value.get("name") or value.get("function"), str)
-    return named and ("arguments" in value or "parameters" in value)
+    inner = value.get("function")
+    call: dict[str, Any] = inner if isinstance(inner, dict) else value
+    named = isinstance(call.get("name") or call.get("function"), str)
+    return named and ("arguments" in call or "parameters" in call)
 
 
 def _end_of_object(text: str) -> int:

@@ -76,11 +76,9 @@ class Offer:
             fields: of the chunk.
         """
         message = self.message(reply, **fields)
-        chunks = [(call["name"], json.dumps(call["args"]), call["id"]) for call in message.tool_calls]
         # Chunks hold arguments as text, which is mended where it is merged: a fault must stay one.
-        chunks += [
-            (call["name"], json.dumps(call["args"]), call["id"]) for call in message.invalid_tool_calls
-        ]
+        calls = [*message.tool_calls, *message.invalid_tool_calls]
+        chunks = [(call["name"], json.dumps(call["args"]), call["id"]) for call in calls]
         return AIMessageChunk(
             content=str(message.content)[len(shown) :],
             tool_call_chunks=[
