@@ -82,8 +82,8 @@ class Offer:
         return AIMessageChunk(
             content=str(message.content)[len(shown) :],
             tool_call_chunks=[
-                tool_call_chunk(name=name, args=args, id=call, index=place)
-                for place, (name, args, call) in enumerate(chunks)
+                tool_call_chunk(name=call["name"], args=json.dumps(call["args"]), id=call["id"], index=place)
+                for place, call in enumerate(calls)
             ],
             response_metadata=message.response_metadata,
             usage_metadata=message.usage_metadata,

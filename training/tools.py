@@ -30,7 +30,7 @@ Report = Callable[[dict[str, float]], None]
 class ToolPlan:
     """How long and how fast to train, and how large the changes are."""
 
-    steps: int = 4_200
+    steps: int = 5_000
     tokens: int = 2048  # in a step's batch, padding included
     rate: float = 4e-3
     warm_up: int = 50  # steps
