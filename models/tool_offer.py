@@ -76,9 +76,8 @@ class Offer:
             fields: of the chunk.
         """
         message = self.message(reply, **fields)
-        # Chunks hold arguments as text, which is mended where it is merged: a fault must stay one.
-        calls = [*message.tool_calls, *message.invalid_tool_calls]
-        chunks = [(call["name"], json.dumps(call["args"]), call["id"]) for call in calls]
+        # Chunks hold arguments as JSON, which merging mends: as a string, a fault stays one.
+        calls = (*message.tool_calls, *message.invalid_tool_calls)
         return AIMessageChunk(
             content=str(message.content)[len(shown) :],
             tool_call_chunks=[
