@@ -13,6 +13,7 @@ PLOT, DRAWING = 60_000, 64_000  # bytes
 
 # What a notebook's outputs must say, whatever the luck of sampling; and how many plots they hold.
 SHOWN: dict[str, tuple[int, tuple[str, ...]]] = {
+    "agent": (0, ("Thudo Rake", "self_dc success", "messages are kept")),
     "00-quick-start": (0, ("Thudo Rake", "[decompose at probability 0.69]", "'retrievals': 1", "self_dc ")),
     "self_dc": (2, ("[generate at probability 0.99]", "[retrieve at probability 0.08]", "[decompose at ")),
     "keqa": (1, ("[confident at consistency 1.00]", "passages retrieved 10", "α = 0.8: taken for known")),
