@@ -57,6 +57,25 @@ def test_without_tools_conversations_are_written_as_before(model: ChatTransforme
             assert written[0] == written[1]
 
 
+def test_with_tools_the_last_two_messages_of_the_user_are_shown(model: ChatTransformers) -> None:
+    """As talks were that long in training; longer ones end in words without meaning."""
+    turns = [{"role": "system", "content": "Be brief."}]
+    for number in range(4):
+        turns += [{"role": "user", "content": f"u{number}"}, {"role": "assistant", "content": f"a{number}"}]
+
+    def shown(turns: list[dict[str, str]]) -> str:
+        return str(
+            model.weights.tokenizer.apply_chat_template(
+                turns, tools=SCHEMAS, tokenize=False, add_generation_prompt=True
+            )
+        )
+
+    whole = shown([*turns, {"role": "user", "content": "now"}])
+    assert whole.endswith("<|user|>u3<|assistant|>a3<|end|><|user|>now<|assistant|>")
+    assert "u2" not in whole and "Be brief." not in whole
+    assert whole.startswith(shown([])[: -len("<|assistant|>")])
+
+
 def test_the_weights_without_tools_are_what_the_figures_were_measured_with(model: ChatTransformers) -> None:
     assert weights_of(model) == "97a250c8d53bb586"
     plain = model.invoke("Who directed Skirn Vlurk?", max_tokens=12)

@@ -39,14 +39,21 @@ PAD, END, SYSTEM, USER, ASSISTANT, TOOL = (
 VOCABULARY = 3072
 # Without tools and calls: a mark for each role, and an end behind what the assistant said. With tools their
 # names and arguments stand first, and what a system message says is left out: how to use tools has been
-# learnt, not read. Calls are in the form of Qwen3-Coder, in which a value may stand behind a space, so that
+# learnt, not read; and of a conversation the last two messages of the user and what follows them are shown, as
+# talks were that long in training. Calls are in the form of Qwen3-Coder, in which a value may stand behind a space, so that
 # its words are the tokens that they were in the question; in JSON, behind a quotation mark, they are others.
 CHAT_TEMPLATE = (
     "{% if tools %}{{ '<|system|>' }}{% for tool in tools %}"
     "{{ tool['function']['name'] + '(' + tool['function']['parameters']['properties'] | join(', ') + ')' }}"
     "{% if not loop.last %}{{ ' ' }}{% endif %}"
     "{% endfor %}{% endif %}"
-    "{% for message in messages %}{% if not tools or message['role'] != 'system' %}"
+    "{% set seen = namespace(asked=0, first=0) %}"
+    "{% for message in messages | reverse %}{% if tools and message['role'] == 'user' %}"
+    "{% set seen.asked = seen.asked + 1 %}"
+    "{% if seen.asked == 2 %}{% set seen.first = messages | length - loop.index %}{% endif %}"
+    "{% endif %}{% endfor %}"
+    "{% for message in messages %}"
+    "{% if not tools or (message['role'] != 'system' and loop.index0 >= seen.first) %}"
     "{{ {'system': '<|system|>', 'assistant': '<|assistant|>', 'tool': '<|tool|>'}"
     ".get(message['role'], '<|user|>') + message['content'] }}"
     "{% for call in message['tool_calls'] or [] %}"

@@ -153,13 +153,13 @@ class Talks:
         """One talk.
 
         Args:
-            requests: how many messages the user writes; None: drawn, one to three.
+            requests: how many messages the user writes; None: one or two, as no more are shown at once.
         """
         tools = self._tools()
         exchanges: list[Exchange] = []
         topic: Topic | None = None
         failed: Request | None = None
-        for _ in range(requests or self.rng.choice((1, 2, 2, 2, 3))):
+        for _ in range(requests or self.rng.choice((1, 2, 2, 2))):
             request = self._request(topic, failed, tools)
             topic, failed = request.topic or topic, None
             if not request.tool:
