@@ -39,9 +39,10 @@ PAD, END, SYSTEM, USER, ASSISTANT, TOOL = (
 VOCABULARY = 3072
 # Without tools and calls: a mark for each role, and an end behind what the assistant said. With tools their
 # names and arguments stand first, and what a system message says is left out: how to use tools has been
-# learnt, not read; and of a conversation the last two messages of the user and what follows them are shown, as
-# talks were that long in training. Calls are in the form of Qwen3-Coder, in which a value may stand behind a space, so that
-# its words are the tokens that they were in the question; in JSON, behind a quotation mark, they are others.
+# learnt, not read. Of a conversation the user's last two messages and what follows them are shown, as talks
+# were that long in training. Calls are in the form of Qwen3-Coder, in which a value may stand behind a space,
+# so that its words are the tokens that they were in the question; in JSON, behind a quotation mark, they are
+# others.
 CHAT_TEMPLATE = (
     "{% if tools %}{{ '<|system|>' }}{% for tool in tools %}"
     "{{ tool['function']['name'] + '(' + tool['function']['parameters']['properties'] | join(', ') + ')' }}"
