@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 _TO_THE_CODE = re.compile(r"\[([^\]\n]+)\]\((?:\.\./)+[^)\n]+\)")
 
 
-def on_config(config: Any) -> None:
-    """Lay the sources out for the reference of the API."""
+def on_startup(**_: Any) -> None:
+    """Lay the sources out for the API reference, which looks only into folders that are there at first."""
     copy_package(ROOT, ROOT / "build" / "names")
 
 
