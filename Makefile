@@ -13,7 +13,7 @@ test: .venv/installed-dev
 	rm -rf build/types
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --target build/types .
 	cd build/types && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p knowwhen
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 docs: .venv/installed-dev
 	$(BIN)/python docs/site/generate.py
