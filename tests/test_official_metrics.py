@@ -148,7 +148,9 @@ def test_has_answer_compares_tokens_as_dpr(prediction: str, gold: str, expected:
     assert has_answer(prediction, ["nothing such", gold]) == expected
 
 
-texts = st.text(st.sampled_from("aAé.,-_ 1½\u0301\u200b\t漢") | st.characters(), max_size=8)
+# Letters that Python's Unicode does not know yet may be known to `regex`, whose Unicode is a newer one.
+known = st.characters(exclude_categories=("Cs", "Cn"))
+texts = st.text(st.sampled_from("aAé.,-_ 1½\u0301\u200b\t漢") | known, max_size=8)
 
 
 @settings(deadline=None)
