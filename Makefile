@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test docs studio slow clean
+.PHONY: demo test docs studio clean
 
 demo: .venv/installed
 	$(BIN)/knowwhen ask "Which person starred in Skirn Vlurk and directed Thimis Plolm?" --set alpha=0.7
@@ -22,7 +22,7 @@ docs: .venv/installed-dev
 
 studio: .venv/installed-studio
 	LANGSMITH_TRACING=false LANGGRAPH_CLI_NO_ANALYTICS=1 LANGGRAPH_NO_VERSION_CHECK=true \
-		$(BIN)/langgraph dev --no-browser
+		$(BIN)/langgraph dev --no-browser --no-reload --n-jobs-per-worker 4
 
 # mypy cannot follow the mapped folders of an editable install, so it reads an ordinary one.
 

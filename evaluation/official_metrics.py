@@ -8,12 +8,16 @@ import string
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from itertools import groupby
+
+import regex
 
 from knowwhen.evaluation.metrics import ARTICLES, normalise
 
 SPAN_SEPARATOR = "; "
 """Between the spans of one gold answer of IIRC."""
+
+WORD_OR_SIGN = regex.compile(r"[\p{L}\p{N}\p{M}]+|[^\p{Z}\p{C}]")
+"""DPR's tokens. By `regex`, as there, since what is a letter hangs on whose Unicode says so."""
 
 _TRIVIA_SPACES = dict.fromkeys(map(ord, string.punctuation + "‘’´`"), " ")
 
@@ -128,20 +132,7 @@ def _decomposed(text: str) -> str:
 
 
 def _tokens(text: str) -> list[str]:
-    runs = groupby(_decomposed(text), key=lambda character: unicodedata.category(character)[0])
-    tokens: list[str] = []
-    in_word = False
-    for major, run in runs:
-        characters = "".join(run).lower()
-        if major in "LNM":
-            if in_word:
-                tokens[-1] += characters
-            else:
-                tokens.append(characters)
-        elif major not in "ZC":
-            tokens += characters
-        in_word = major in "LNM"
-    return tokens
+    return [token.lower() for token in WORD_OR_SIGN.findall(_decomposed(text))]
 
 
 def _within(part: list[str], whole: list[str]) -> bool:

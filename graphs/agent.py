@@ -2,32 +2,34 @@
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from langchain.agents import create_agent
-from langchain.agents.middleware import ModelCallLimitMiddleware
 from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
 from knowwhen.graphs import METHODS
+from knowwhen.graphs.agent_graph import Agent, Conversation, user_has_spoken
 from knowwhen.graphs.agent_prompt import PROMPT
+from knowwhen.graphs.agent_settings import AsSet, settings_of
 from knowwhen.graphs.building import build_method
 from knowwhen.graphs.descriptions import DESCRIPTIONS
+from knowwhen.graphs.method import Method
 from knowwhen.models.capability import describe
 from knowwhen.models.errors import CapabilityError, SettingsError
 from knowwhen.models.resolve import ModelLike, resolve_model
 from knowwhen.nodes.answered_calls import AnsweredCalls
+from knowwhen.nodes.call_limit import CallLimit
 from knowwhen.nodes.patient_model import PatientModel
 from knowwhen.tools.method_as_tool import as_tool
 from knowwhen.tools.resolve import RetrieverLike, resolve_retriever
 from knowwhen.tools.search_as_tool import search_tool
 
+__all__ = ["MODEL_CALLS", "TOOLS", "Agent", "agent"]
+
 TOOLS = ("self_dc", "keqa", "seakr", "taikc")
 MODEL_CALLS = 8  # of one turn; a model that calls on and on is stopped
-
-Agent = CompiledStateGraph[Any, Any, Any, Any]
 
 
 def agent(
@@ -44,6 +46,7 @@ def agent(
 
     It takes `{"messages": [...]}` and adds to them: the call, the tool's message (the method's whole output
     is its `artifact`) and the answer. With a checkpointer and a `thread_id` it keeps the conversation.
+    A run may change the methods' settings: `context={"self_dc": {"alpha": 0.7}}`.
 
     Args:
         model: who talks, and who answers within the methods; it must call tools.
@@ -66,37 +69,41 @@ def agent(
     unknown = next((name for name in (*(methods or ()), *own) if name not in METHODS), None)
     if unknown is not None:
         raise SettingsError(f"there is no method {unknown!r}; choose from {', '.join(METHODS)}")
-    tools: list[BaseTool] = list(_method_tools(chat, corpus, methods, own))
+    built = list(_built(chat, corpus, methods, own))
+    tools: list[BaseTool] = [
+        as_tool(AsSet(each), name=each.name, description=DESCRIPTIONS[each.name]) for each in built
+    ]
     if search:
         tools.append(search_tool(corpus))
     if not tools:
         raise SettingsError("an agent needs a tool; give a method, or search=True")
     _require_tool_calls(chat, tools)
-    return create_agent(
+    made: Any = create_agent(
         chat,
         tools,
         system_prompt=prompt,
-        middleware=[AnsweredCalls(), ModelCallLimitMiddleware(run_limit=MODEL_CALLS), PatientModel()],
+        middleware=[AnsweredCalls(), user_has_spoken, CallLimit(MODEL_CALLS), PatientModel()],
+        state_schema=cast("Any", Conversation),
+        context_schema=settings_of(built),
         checkpointer=checkpointer,
         name="agent",
     )
+    return Agent(**vars(made))
 
 
-def _method_tools(
+def _built(
     chat: BaseChatModel,
     corpus: Any,
     methods: Sequence[str] | None,
     settings: Mapping[str, Mapping[str, Any]],
-) -> Iterator[BaseTool]:
+) -> Iterator[Method]:
     for name in TOOLS if methods is None else methods:
         try:
-            method = build_method(name, chat, corpus, settings.get(name, {}))
+            yield build_method(name, chat, corpus, settings.get(name, {}))
         except (CapabilityError, SettingsError) as error:
             if methods is not None or name in settings:
                 raise
             warnings.warn(f"the agent goes without {name}: {error}", stacklevel=3)
-            continue
-        yield as_tool(method, description=DESCRIPTIONS[name])
 
 
 def _require_tool_calls(chat: BaseChatModel, tools: Sequence[BaseTool]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable
 
 from langgraph.graph import END, START, StateGraph
 
-from knowwhen.graphs.method import Method
+from knowwhen.graphs.method import Graph
 from knowwhen.models.door import Door
 from knowwhen.nodes.branch import answer_branch, each_ready, next_round
 from knowwhen.nodes.node import Node
@@ -15,7 +15,7 @@ from knowwhen.nodes.sub_questions import BranchState
 
 
 def branch(
-    door: Door, settings: Settings, answer: Method, ends: Callable[[Answer], bool] = lambda output: False
+    door: Door, settings: Settings, answer: Graph, ends: Callable[[Answer], bool] = lambda output: False
 ) -> Node:
     """The node `answer_branch` of a method.
 

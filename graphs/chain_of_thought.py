@@ -5,7 +5,7 @@ from typing import Any
 
 from langgraph.graph import END, START
 
-from knowwhen.graphs.method import Method, ModelLike, add_first, begin, with_prompts
+from knowwhen.graphs.method import Method, ModelLike, add_first, begin, finished, with_prompts
 from knowwhen.models.keeping_door import KeepingDoor
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes.settings import Settings, with_defaults
@@ -42,4 +42,4 @@ def chain_of_thought(
     add_first(graph, "think_step_by_step", think_step_by_step(door, defaults, wording["think_step_by_step"]))
     graph.add_edge(START, "think_step_by_step")
     graph.add_edge("think_step_by_step", END)
-    return graph.compile(name="chain_of_thought")
+    return finished(graph, "chain_of_thought")

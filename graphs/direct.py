@@ -5,7 +5,7 @@ from typing import Any
 
 from langgraph.graph import END, START
 
-from knowwhen.graphs.method import Method, ModelLike, add_first, begin, with_prompts
+from knowwhen.graphs.method import Method, ModelLike, add_first, begin, finished, with_prompts
 from knowwhen.models.keeping_door import KeepingDoor
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes.answer_directly import PROMPT, answer_directly
@@ -42,4 +42,4 @@ def direct(
     add_first(graph, "answer_directly", answer_directly(door, defaults, wording["answer_directly"]))
     graph.add_edge(START, "answer_directly")
     graph.add_edge("answer_directly", END)
-    return graph.compile(name="direct")
+    return finished(graph, "direct")

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from langgraph.graph import END, START
 
 from knowwhen.graphs.branch import branch
-from knowwhen.graphs.method import Method, ModelLike, add_first, begin, with_prompts
+from knowwhen.graphs.method import Graph, Method, ModelLike, add_first, begin, finished, with_prompts
 from knowwhen.models.capability import Capability, require
 from knowwhen.models.door import Door
 from knowwhen.models.keeping_door import KeepingDoor
@@ -123,7 +123,7 @@ def keqa(
     graph.add_edge("answer_branch", "gather_answers")
     graph.add_conditional_edges("gather_answers", whether_divided, {"quizzes": "summarise", "own quiz": END})
     graph.add_edge("summarise", END)
-    return graph.compile(name="keqa")
+    return finished(graph, "keqa")
 
 
 def _quiz(
@@ -133,7 +133,7 @@ def _quiz(
     wording: Mapping[str, str],
     judge: Judge,
     reference: UtilityReference | None,
-) -> Method:
+) -> Graph:
     """One quiz, a graph within the graph: UKP for what QKE finds unknown."""
     quiz = begin(defaults, AskedSubQuestion, QuizState)
     add_first(

@@ -5,7 +5,7 @@ from typing import Any
 
 from langgraph.graph import END, START
 
-from knowwhen.graphs.method import Method, ModelLike, add_first, begin, with_prompts
+from knowwhen.graphs.method import Method, ModelLike, add_first, begin, finished, with_prompts
 from knowwhen.models.keeping_door import KeepingDoor
 from knowwhen.models.resolve import resolve_model
 from knowwhen.nodes.answer_directly import PROMPT as DIRECT_PROMPT
@@ -59,4 +59,4 @@ def retrieve_then_read(
     graph.add_edge(START, "retrieve")
     graph.add_edge("retrieve", "read_passages")
     graph.add_edge("read_passages", END)
-    return graph.compile(name="retrieve_then_read")
+    return finished(graph, "retrieve_then_read")

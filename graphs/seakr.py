@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from langgraph.graph import END, START
 
-from knowwhen.graphs.method import Method, ModelLike, add_first, begin, with_prompts
+from knowwhen.graphs.method import Graph, Method, ModelLike, add_first, begin, finished, with_prompts
 from knowwhen.models.door import Door
 from knowwhen.models.keeping_door import KeepingDoor
 from knowwhen.models.resolve import resolve_model
@@ -118,10 +118,10 @@ def seakr(
     graph.add_edge("answer_from_rationales", "choose_answer")
     graph.add_edge("answer_from_knowledge", "choose_answer")
     graph.add_edge("choose_answer", END)
-    return graph.compile(name="seakr")
+    return finished(graph, "seakr")
 
 
-def _step(door: Door, defaults: SeaKRSettings, gauge: Gauge, ask: think.AskStep) -> Method:
+def _step(door: Door, defaults: SeaKRSettings, gauge: Gauge, ask: think.AskStep) -> Graph:
     """One step of reasoning, a graph within the graph: so the loop takes one superstep a step.
 
     Through `batch` or as a tool a graph may take 25 supersteps, and a step is up to five.

@@ -12,7 +12,7 @@ from langchain_core.runnables import Runnable
 from langgraph.graph import END, START
 from langgraph.types import Send
 
-from knowwhen.graphs.method import Builder, Method, ModelLike, add_first, begin, with_prompts
+from knowwhen.graphs.method import Builder, Method, ModelLike, add_first, begin, finished, with_prompts
 from knowwhen.models.door import Door
 from knowwhen.models.keeping_door import KeepingDoor
 from knowwhen.models.resolve import resolve_model
@@ -84,7 +84,7 @@ def self_dc(
     # A graph that calls itself is built twice: the one returned shows the one that recurs as its subgraph.
     itself = Itself()
     itself.graph = _wired(door, defaults, wording, itself, Asked).compile(name="self_dc")
-    return _wired(door, defaults, wording, itself.graph, Question).compile(name="self_dc")
+    return finished(_wired(door, defaults, wording, itself.graph, Question), "self_dc")
 
 
 def _wired(

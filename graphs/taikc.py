@@ -14,7 +14,7 @@ from langgraph.types import Send
 from pydantic import Field
 
 from knowwhen.graphs.branch import branch
-from knowwhen.graphs.method import Method, ModelLike, add_first, begin, with_prompts
+from knowwhen.graphs.method import Graph, Method, ModelLike, add_first, begin, finished, with_prompts
 from knowwhen.models.door import Door
 from knowwhen.models.keeping_door import KeepingDoor
 from knowwhen.models.resolve import resolve_model
@@ -152,10 +152,10 @@ def taikc(
     graph.add_edge("summarise_chain", "read_chains")
     graph.add_edge("read_chains", END)
     graph.add_edge("give_up", END)
-    return graph.compile(name="taikc")
+    return finished(graph, "taikc")
 
 
-def _query(door: Door, defaults: TAIKCSettings, gauge: Gauge, wording: Mapping[str, str]) -> Method:
+def _query(door: Door, defaults: TAIKCSettings, gauge: Gauge, wording: Mapping[str, str]) -> Graph:
     """One query, a graph within the graph: active internal knowledge completion."""
     query = begin(defaults, AskedSubQuestion, QueryState)
     add_first(query, "choose_source", choose_source(door, defaults), AskedSubQuestion)

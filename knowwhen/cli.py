@@ -56,6 +56,7 @@ def main() -> None:
     one line on stderr; its traceback is shown with `--debug`, anywhere on the line.
     """
     from knowwhen.models.errors import KnowwhenError, SettingsError
+    from knowwhen.models.faults import UNKNOWN
 
     debug = "--debug" in sys.argv
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
@@ -64,5 +65,6 @@ def main() -> None:
     except KnowwhenError as error:
         if debug:
             raise
-        print(f"knowwhen: {error}", file=sys.stderr)
+        how = ", which --debug shows" if str(error).endswith(UNKNOWN) else ""
+        print(f"knowwhen: {error}{how}", file=sys.stderr)
         raise SystemExit(WRONG_USE if isinstance(error, SettingsError) else FAILED) from None

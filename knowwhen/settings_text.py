@@ -16,7 +16,7 @@ def read_settings(pairs: Iterable[str]) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
-        if not equals or not name.strip():
+        if not equals or not name.strip() or name.strip().endswith("."):
             raise SettingsError(f"--set takes name=value, not {pair!r}")
         try:
             settings[name.strip()] = json.loads(value)

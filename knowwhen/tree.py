@@ -21,11 +21,6 @@ WORDS = {
 }
 
 
-def printable(text: str) -> str:
-    """Text from a model or a passage without what a terminal would take for a command."""
-    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
 class QuestionTree:
     """The questions met so far; show it to rich at any time.
 
@@ -53,6 +48,8 @@ class QuestionTree:
 
 def row_text(row: dict[str, Any]) -> Text:
     """One question as a line or two: asked, how answered and how sure, the answer, what went otherwise."""
+    from knowwhen.tools.printable import printable
+
     route = row["route"]
     text = Text(printable(row["question"]))
     text.append("\n" + WORDS.get(route, route), style=STYLES.get(route, ""))

@@ -17,6 +17,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables.config import ensure_config
 from pydantic import SecretStr
 
+from knowwhen.models.calling_off import go_on
 from knowwhen.models.capability import Capability, describe, require
 from knowwhen.models.chat_with_states import ChatWithStates
 from knowwhen.models.cost import NO_COST, Cost, add_costs
@@ -24,11 +25,13 @@ from knowwhen.models.errors import CapabilityError, ModelError, RetrievalError, 
 from knowwhen.models.evidence import Evidence, StatesAt
 from knowwhen.models.faults import Fault
 from knowwhen.models.gathering import Prompt, gather, messages_of
-from knowwhen.models.reply import Reply, Retrieved, TokenLogprob, read_logprobs
+from knowwhen.models.reply import Reply, Retrieved, TokenLogprob, documents_of, read_logprobs
 from knowwhen.models.retrying import patiently
+from knowwhen.models.sample_request import SampleRequest, stopping
 from knowwhen.models.sampling import Sampling, prepared
 from knowwhen.models.tape import EVIDENCE, REPLY, RETRIEVED, Call, taped
 
+WAITING = 32  # calls that may wait to be tried again before others, of an asynchronous run, wait for them
 COPIES = 64  # of the model that are kept, each told how to sample
 COUNT_FIELDS = ("k", "top_k", "top_k_results", "max_results")  # how retrievers name the number of passages
 
@@ -52,7 +55,7 @@ class Door:
 
     Raises:
         CapabilityError: the model does not report what is needed.
-        SettingsError: a bound below 1.
+        SettingsError: a bound that is no whole number, or below 1.
     """
 
     def __init__(
@@ -65,8 +68,9 @@ class Door:
         max_concurrency: int = 16,
         max_attempts: int = 5,
     ) -> None:
-        if max_concurrency < 1 or max_attempts < 1:
-            raise SettingsError("max_concurrency and max_attempts must be at least 1")
+        for name, value in (("max_concurrency", max_concurrency), ("max_attempts", max_attempts)):
+            if type(value) is not int or value < 1:  # nor True
+                raise SettingsError(f"{name} must be a whole number of at least 1, not {value!r}")
         self.model = model
         self.retriever = retriever
         self.max_concurrency = max_concurrency
@@ -83,14 +87,15 @@ class Door:
 
     @property
     def threads(self) -> ThreadPoolExecutor:
-        """Threads for the synchronous nodes of a graph that runs asynchronously, as many as may call at once.
+        """Threads for the synchronous nodes of a graph that runs asynchronously.
 
-        asyncio's own pool has six threads on two cores, fewer than the calls that may be in flight. A node in
-        these threads must not wait for another one in them.
+        As many as may call at once, which asyncio's own pool need not have (six on two cores), and others for
+        calls that wait to be tried again. A node in these threads must not wait for another one in them.
         """
         with self._lock:
             if self._threads is None:
-                self._threads = ThreadPoolExecutor(self.max_concurrency, thread_name_prefix="knowwhen")
+                most = self.max_concurrency + WAITING
+                self._threads = ThreadPoolExecutor(most, thread_name_prefix="knowwhen")
             return self._threads
 
     def ask(
@@ -133,7 +138,7 @@ class Door:
         sampling = Sampling(n, logprobs, top_logprobs, temperature, top_p, top_k, max_tokens, seed)
         wanted = [Capability.SAMPLES] * (n > 1) + [Capability.LOGPROBS] * logprobs
         require(self.model, wanted, self._asked_by)
-        call = Call("ask", (prompt,), sampling.given() | _stopping(stop))
+        call = Call("ask", (prompt,), sampling.given() | stopping(stop))
         return taped(call, REPLY, lambda: self._ask(prompt, sampling, stop))
 
     def sample(
@@ -189,9 +194,8 @@ class Door:
         if k and temperature <= 0:
             raise SettingsError(f"samples need a temperature above 0, not {temperature}")
         sampling = Sampling(max(k, 1), logprobs, top_logprobs, temperature, top_p, top_k, max_tokens, seed)
-        told = {"k": k, "greedy": greedy, "states": states, **sampling.given(), **_stopping(stop)}
-        call = Call("sample", tuple(prompts), told)
-        return taped(call, EVIDENCE, lambda: self._sample(prompts, k, greedy, states, sampling, stop))
+        request = SampleRequest(prompts, k, greedy, states, sampling, stop)
+        return taped(request.call, EVIDENCE, lambda: self._sample(request))
 
     def retrieve(self, query: str, k: int) -> Retrieved:
         """The `k` best passages for `query`, or as many as there are.
@@ -215,6 +219,7 @@ class Door:
 
         def request() -> LLMResult:
             with self._model_places:
+                go_on()
                 return model.generate_prompt(
                     [ChatPromptValue(messages=messages_of(prompt))],
                     stop=None if stop is None else list(stop),
@@ -227,51 +232,38 @@ class Door:
         answered = patiently(request, self.max_attempts, self._model_failed)
         return self._reply(cast("list[ChatGeneration]", answered.generations[0]), sampling)
 
-    def _sample(
-        self,
-        prompts: Sequence[Prompt],
-        k: int,
-        greedy: bool,
-        states: StatesAt | None,
-        sampling: Sampling,
-        stop: Sequence[str] | None,
-    ) -> list[Evidence]:
+    def _sample(self, wanted: SampleRequest) -> list[Evidence]:
         if hasattr(self.model, "sample"):
-            return self._sample_inside(prompts, k, greedy, states, sampling, stop)
+            return self._sample_inside(wanted)
 
-        if states is not None and isinstance(self.model, ChatWithStates):
-            self.model.check(states)
+        if wanted.states is not None and isinstance(self.model, ChatWithStates):
+            self.model.check(wanted.states)
 
         def ask(prompt: Prompt, sampling: Sampling) -> Reply:
-            return self._ask(prompt, sampling, stop)
+            return self._ask(prompt, sampling, wanted.stop)
 
-        evidence = gather(ask, prompts, greedy, k > 0, sampling, self.max_concurrency)
-        if states is None:
+        evidence = gather(
+            ask, wanted.prompts, wanted.greedy, wanted.k > 0, wanted.sampling, self.max_concurrency
+        )
+        if wanted.states is None:
             return evidence
-        conversations = [messages_of(prompt) for prompt in prompts]
-        return cast(ChatWithStates, self.model).with_states(conversations, evidence, states)
+        conversations = [messages_of(prompt) for prompt in wanted.prompts]
+        return cast(ChatWithStates, self.model).with_states(conversations, evidence, wanted.states)
 
-    def _sample_inside(
-        self,
-        prompts: Sequence[Prompt],
-        k: int,
-        greedy: bool,
-        states: StatesAt | None,
-        sampling: Sampling,
-        stop: Sequence[str] | None,
-    ) -> list[Evidence]:
-        settings = {name: value for name, value in sampling.given().items() if name != "n"}
+    def _sample_inside(self, wanted: SampleRequest) -> list[Evidence]:
+        settings = {name: value for name, value in wanted.sampling.given().items() if name != "n"}
         config = ensure_config()
 
         def request() -> list[Evidence]:
             with self._model_places:
+                go_on()
                 answered: list[Evidence] = cast(Any, self.model).sample(
-                    [messages_of(prompt) for prompt in prompts],
-                    k,
-                    greedy=greedy,
-                    states=states,
+                    [messages_of(prompt) for prompt in wanted.prompts],
+                    wanted.k,
+                    greedy=wanted.greedy,
+                    states=wanted.states,
                     config=config,
-                    stop=None if stop is None else list(stop),
+                    stop=None if wanted.stop is None else list(wanted.stop),
                     **settings,
                 )
                 return answered
@@ -283,7 +275,8 @@ class Door:
 
         def request() -> list[Document]:
             with self._retriever_places:
-                return told.invoke(query, **keywords)
+                go_on()
+                return documents_of(told, told.invoke(query, **keywords))
 
         documents = tuple(patiently(request, self.max_attempts, self._retriever_failed)[:k])
         return Retrieved(documents, add_costs(NO_COST, {"retrievals": 1, "passages": len(documents)}))
@@ -339,10 +332,6 @@ class Door:
 
     def _retriever_failed(self, fault: Fault, attempts: int) -> RetrievalError:
         return RetrievalError(f"{type(self.retriever).__name__} {fault.report(attempts)}")
-
-
-def _stopping(stop: Sequence[str] | None) -> dict[str, Any]:
-    return {} if stop is None else {"stop": list(stop)}
 
 
 def _secrets(model: BaseChatModel) -> Iterator[str]:

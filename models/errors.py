@@ -1,8 +1,11 @@
 """Errors a user can act on: each message is one line that says what is wrong and what to do."""
 
 
-class KnowwhenError(Exception):
-    """Anything knowwhen refuses or cannot do; the shell prints it as one line and exits with 1."""
+class KnowwhenError(RuntimeError):
+    """Anything knowwhen refuses or cannot do; the shell prints it as one line and exits with 1.
+
+    A `RuntimeError`, since a LangGraph server tells its clients the messages of the standard errors alone.
+    """
 
 
 class CapabilityError(KnowwhenError):

@@ -27,6 +27,7 @@ WAYS_OUT = {
     408: "give it a longer timeout",
     429: "wait, lower max_concurrency, or check the account's limits",
 }
+UNKNOWN = "check its settings, and the cause of this error"
 SECRETS = [  # which servers and clients echo: bearer tokens, keys of the usual forms, keys and users in URLs
     (re.compile(r"(?i)(bearer\s+)\S+"), r"\1…"),
     (re.compile(r"\b(?:(?:sk|pk|rk|gsk|xai|hf|tvly|pplx|nvapi)[-_]|AIza)[-_*A-Za-z0-9]{6,}"), "…"),
@@ -64,7 +65,7 @@ class Fault:
 
     def _way_out(self) -> str:
         if not self.known:
-            return "check its settings; --debug shows the whole traceback"
+            return UNKNOWN
         if self.wait is not None and self.wait > LONGEST_WAIT:
             return f"it asks to wait {self.wait:.0f} seconds, so try again then or use another"
         if self.status is None:

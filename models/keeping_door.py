@@ -18,16 +18,18 @@ from langchain_core.runnables.config import RunnableConfig, ensure_config
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.runtime import ExecutionInfo, get_runtime
 
+from knowwhen.models.calling_off import left_alone
 from knowwhen.models.door import Door
-from knowwhen.models.evidence import Evidence, StatesAt
+from knowwhen.models.evidence import Evidence
 from knowwhen.models.gathering import Prompt
 from knowwhen.models.reply import Reply
+from knowwhen.models.sample_request import SampleRequest, stopping
 from knowwhen.models.sampling import Sampling
 from knowwhen.models.tape import EVIDENCE, REPLY, Call, Form
 
 CHANNEL = "knowwhen_reply"
-# How LangGraph hands these down to the graphs inside a graph; neither has a public name.
-SAVER, RESUMING = "__pregel_checkpointer", "__pregel_resuming"
+# How LangGraph hands these down to the graphs inside a graph; none has a public name.
+SAVER, RESUMING, DURABILITY = "__pregel_checkpointer", "__pregel_resuming", "__pregel_durability"
 
 T = TypeVar("T")
 
@@ -35,39 +37,19 @@ T = TypeVar("T")
 class KeepingDoor(Door):
     """A door that keeps every reply of the model in the checkpointer of the graph that asks, if there is one.
 
-    A checkpointer that can only be written to asynchronously keeps none.
+    A checkpointer that can only be written to asynchronously keeps none, nor does a run of durability "exit".
     """
 
     def _ask(self, prompt: Prompt, sampling: Sampling, stop: Sequence[str] | None) -> Reply:
-        call = Call("ask", (prompt,), {**sampling.given(), "stop": stop and list(stop)})
+        call = Call("ask", (prompt,), sampling.given() | stopping(stop))
         return _kept(call, REPLY, partial(super()._ask, prompt, sampling, stop))
 
-    def _sample(
-        self,
-        prompts: Sequence[Prompt],
-        k: int,
-        greedy: bool,
-        states: StatesAt | None,
-        sampling: Sampling,
-        stop: Sequence[str] | None,
-    ) -> list[Evidence]:
+    def _sample(self, wanted: SampleRequest) -> list[Evidence]:
         _shelf()  # before its requests part into threads, which are to share one
-        return super()._sample(prompts, k, greedy, states, sampling, stop)
+        return super()._sample(wanted)
 
-    def _sample_inside(
-        self,
-        prompts: Sequence[Prompt],
-        k: int,
-        greedy: bool,
-        states: StatesAt | None,
-        sampling: Sampling,
-        stop: Sequence[str] | None,
-    ) -> list[Evidence]:
-        told = {**sampling.given(), "k": k, "greedy": greedy, "states": states, "stop": stop and list(stop)}
-        call = Call("sample", tuple(prompts), told)
-        return _kept(
-            call, EVIDENCE, partial(super()._sample_inside, prompts, k, greedy, states, sampling, stop)
-        )
+    def _sample_inside(self, wanted: SampleRequest) -> list[Evidence]:
+        return _kept(wanted.call, EVIDENCE, partial(super()._sample_inside, wanted))
 
 
 def _kept(call: Call, form: Form[T], make: Callable[[], T]) -> T:
@@ -94,11 +76,12 @@ class _Shelf:
         if place in self._found:
             return form.unpack(call, self._found[place])
         reply = make()
-        self._saver.put_writes(self._where, [(CHANNEL, form.pack(reply))], place)
+        kept = [(CHANNEL, form.pack(reply))]
+        left_alone(lambda: self._saver.put_writes(self._where, kept, place))
         return reply
 
     def _left_behind(self) -> dict[str, Any]:
-        saved = self._saver.get_tuple(self._where)
+        saved = left_alone(lambda: self._saver.get_tuple(self._where))
         writes = saved.pending_writes if saved and saved.pending_writes else ()
         return {place: value for place, channel, value in writes if channel == CHANNEL}
 
@@ -111,6 +94,8 @@ def _shelf() -> _Shelf | None:
     given = ensure_config().get("configurable", {})
     saver = given.get(SAVER)
     if not isinstance(saver, BaseCheckpointSaver) or type(saver).put_writes is BaseCheckpointSaver.put_writes:
+        return None
+    if given.get(DURABILITY) == "exit":  # no checkpoint is written that a reply could belong to
         return None
     node = get_runtime().execution_info
     if node is None or node.thread_id is None:

@@ -28,7 +28,7 @@ def prompt_tokens(tokenizer: Any, messages: Sequence[BaseMessage], offer: Offer 
         ModelError: the messages are empty, the template refuses them (some know no system message), or one
             holds something other than text.
     """
-    turns = template_turns(messages)
+    turns = [_as_text(tokenizer, turn) for turn in template_turns(messages)]
     if tokenizer.chat_template is None:
         text = "\n\n".join(turn["content"] for turn in turns)
         ids: list[int] = tokenizer(text, verbose=False)["input_ids"]
@@ -41,3 +41,17 @@ def prompt_tokens(tokenizer: Any, messages: Sequence[BaseMessage], offer: Offer 
     if not ids:
         raise ModelError("the prompt is empty; give the model at least one message with text")
     return ids
+
+
+def _as_text(tokenizer: Any, turn: dict[str, Any]) -> dict[str, Any]:
+    """A turn of others in which nothing is a special token, such as the end of a turn or the next one's role.
+
+    What a passage or a user writes is text. The whole prompt is tokenized at once, so the spelling is broken.
+    """
+    if turn["role"] == "assistant":
+        return turn
+    content = turn["content"]
+    for added in tokenizer.added_tokens_decoder.values():
+        if added.special and len(added.content) > 1:
+            content = content.replace(added.content, f"{added.content[0]} {added.content[1:]}")
+    return turn | {"content": content}

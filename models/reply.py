@@ -7,6 +7,7 @@ from typing import Any
 from langchain_core.documents import Document
 
 from knowwhen.models.cost import Cost
+from knowwhen.models.errors import RetrievalError
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,21 @@ class Retrieved:
 
     documents: tuple[Document, ...]
     cost: Cost
+
+
+def documents_of(retriever: Any, found: Any) -> list[Document]:
+    """What a retriever found, if it is what retrievers give.
+
+    Raises:
+        RetrievalError: it is something else; a function of the user's own may give anything.
+    """
+    if isinstance(found, list | tuple) and all(isinstance(each, Document) for each in found):
+        return list(found)
+    kinds = sorted({type(each).__name__ for each in found}) if isinstance(found, list | tuple) else []
+    given = f"a list of {' and '.join(kinds)}" if kinds else type(found).__name__
+    raise RetrievalError(
+        f"{type(retriever).__name__} gave {given}; a retriever gives a list of LangChain's Document"
+    )
 
 
 def read_logprobs(metadata: Mapping[str, Any]) -> tuple[TokenLogprob, ...] | None:

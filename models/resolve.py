@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import Runnable
 from pydantic import SecretStr
 
 from knowwhen.models.errors import ModelError, SettingsError
@@ -16,6 +17,10 @@ ModelLike = BaseChatModel | str
 TIMEOUT = 60.0  # seconds that one request to a server may take
 FORMS = (
     "pocket, transformers:<folder or hub id>, or provider:name such as openai:gpt-4o-mini or ollama:llama3.1"
+)
+BARE = (
+    "pass the chat model within: it is asked again by itself, what is bound to it goes into its own fields "
+    "or into settings, and fallbacks go around the method"
 )
 
 
@@ -37,7 +42,9 @@ def resolve_model(model: ModelLike) -> BaseChatModel:
     if isinstance(model, BaseChatModel):
         return model
     if not isinstance(model, str):
-        raise SettingsError(f"a model is a LangChain chat model or a string, not a {type(model).__name__}")
+        instead = f"; {BARE}" if isinstance(model, Runnable) else ""
+        kind = type(model).__name__
+        raise SettingsError(f"a model is a LangChain chat model or a string, not a {kind}{instead}")
     cast = CAST.get()
     return _resolve(model) if cast is None else cast(model, _resolve)
 

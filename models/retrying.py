@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
+from knowwhen.models.calling_off import pause
 from knowwhen.models.errors import KnowwhenError
 from knowwhen.models.faults import Fault, fault_of
 
@@ -22,7 +23,8 @@ def patiently(
 
     Only what may pass is tried again: 408, 409, 429, server failures, lost connections and time-outs. The
     pauses double, each shortened at random by up to half so that callers who failed together do not return
-    together; a Retry-After header is waited for instead. An interrupt ends the pause and the call at once.
+    together; a Retry-After header is waited for instead. An interrupt ends the pause and the call at once, as
+    does calling off the run.
 
     Args:
         request: the one request, without side effects of its own.
@@ -32,7 +34,7 @@ def patiently(
     Raises:
         KnowwhenError: what `give_up` made; or the request's own, which is passed on untouched.
     """
-    retrying = Retrying(**_how(max_attempts))
+    retrying = Retrying(**_how(max_attempts), sleep=pause)
     try:
         return retrying(request)
     except KnowwhenError:

@@ -63,7 +63,8 @@ def prepared(model: BaseChatModel, sampling: Sampling, stop: bool) -> tuple[Base
     to nothing), because some refuse unknown keywords (ChatOllama) and each has names of its own. A parameter
     that it has no field for is left to the model, and so are temperature, top-p and top-k where its profile
     says that it takes none, as reasoning models answer them with status 400. Anthropic's newer models refuse
-    temperature and top-p together: there top-p gives way.
+    temperature and top-p together: there top-p gives way. ChatOpenAI asks for the tokens of a stream only at
+    OpenAI's own address, so it is told to ask everywhere, unless its maker said otherwise.
 
     Args:
         model: any chat model.
@@ -90,6 +91,8 @@ def prepared(model: BaseChatModel, sampling: Sampling, stop: bool) -> tuple[Base
         own = next((field for field in FIELDS[name] if field in fields), None)
         if own is not None:
             update[own] = value
+    if "stream_usage" in fields and "stream_usage" not in model.model_fields_set:
+        update["stream_usage"] = True
     if stop and "stop" in fields:
         update["stop"] = None
     return (model.model_copy(update=update) if update else model), {}

@@ -32,6 +32,7 @@ _PARAMETER = re.compile(r"<parameter=([^>\s]+)>\s?(.*?)\s?(?:</parameter>|(?=<pa
 _MISTRAL = re.compile(r"([\w.-]+)\s*(?:\[CALL_ID\]\s*(\w+)\s*)?(?:\[ARGS\]\s*)?(?=\{)")
 _FENCED = re.compile(r"```(?:json)?\s*(.*?)\s*```\s*", re.DOTALL)
 _BETWEEN = " \t\r\n;,"
+FAULTS = (ValueError, RecursionError)  # of JSON, that is none or too deep
 _DECODER = json.JSONDecoder(strict=False)  # models break lines within strings
 
 
@@ -44,16 +45,19 @@ class Read:
     faulty: list[InvalidToolCall] = field(default_factory=list)
 
 
-def read_calls(reply: str, tools: Sequence[Mapping[str, Any]]) -> Read:
+def read_calls(reply: str, tools: Sequence[Mapping[str, Any]], cut: bool = False) -> Read:
     """Take a reply apart; one without calls stays as it is.
 
     Args:
         reply: what the model wrote; thoughts up to `</think>` are text.
         tools: the schemas of the bound tools, in OpenAI's layout, for the types of values that are not JSON.
+        cut: whether the reply was cut off; a call that has no end is then none that can be made.
     """
+    if _thinks_on(reply):
+        return Read(reply)
     thought, mark, said = reply.rpartition(_THOUGHT)
     read = Read("")
-    rest = _Reader(tools, read).read(said)
+    rest = _Reader(tools, read, cut).read(said)
     if not read.calls and not read.faulty:
         return Read(reply)
     read.text = (thought + mark + rest).rstrip() if mark else rest
@@ -62,7 +66,7 @@ def read_calls(reply: str, tools: Sequence[Mapping[str, Any]]) -> Read:
 
 def text_before_calls(reply: str) -> str:
     """Of a reply under way, what can be shown already: it stands before any call."""
-    if reply.lstrip().startswith("<think>") and _THOUGHT not in reply:
+    if _thinks_on(reply):
         return reply
     begin = reply.rfind(_THOUGHT) + len(_THOUGHT) if _THOUGHT in reply else 0
     said = reply[begin:]
@@ -73,13 +77,19 @@ def text_before_calls(reply: str) -> str:
     return (reply[:begin] + said[:end]).rstrip()
 
 
+def _thinks_on(reply: str) -> bool:
+    """Whether all of a reply is a thought that has no end."""
+    return reply.lstrip().startswith("<think>") and _THOUGHT not in reply
+
+
 class _Reader:
-    def __init__(self, tools: Sequence[Mapping[str, Any]], read: Read) -> None:
+    def __init__(self, tools: Sequence[Mapping[str, Any]], read: Read, cut: bool) -> None:
         self._properties = {
             tool["function"]["name"]: tool["function"].get("parameters", {}).get("properties", {})
             for tool in tools
         }
         self._read = read
+        self._cut = cut
 
     def read(self, said: str) -> str:
         """Keep the calls; returns the text beside them."""
@@ -111,6 +121,9 @@ class _Reader:
 
     def _function(self, found: re.Match[str]) -> None:
         name, body = found[1], found[2].strip()
+        if self._cut and not found[0].endswith("</function>"):
+            self._fault(name, body, "the call was cut off")
+            return
         if body.startswith("{"):
             self._call(name, body)
             return
@@ -137,7 +150,7 @@ class _Reader:
     def _list(self, text: str) -> str:
         try:
             calls, end = _DECODER.raw_decode(text)
-        except ValueError:
+        except FAULTS:
             self._fault(None, text, "the calls are no JSON")
             return ""
         for call in calls:
@@ -164,7 +177,7 @@ class _Reader:
             body = fenced[1]
         try:
             first, _ = _DECODER.raw_decode(body)
-        except ValueError:
+        except FAULTS:
             if re.match(r'\{\s*"(?:name|function)"\s*:\s*"[^"]*"\s*,\s*"(?:parameters|arguments)"', body):
                 self._object(body)
                 return ""
@@ -177,7 +190,7 @@ class _Reader:
     def _object(self, text: str) -> None:
         try:
             call = _DECODER.decode(text)
-        except ValueError as error:
+        except FAULTS as error:
             self._fault(None, text, f"the call is no JSON: {error}")
             return
         self._taken(call)
@@ -201,7 +214,7 @@ class _Reader:
             text = arguments
             try:
                 arguments = _DECODER.decode(text)
-            except ValueError as error:
+            except FAULTS as error:
                 self._fault(name, text, f"the arguments are no JSON: {error}")
                 return
         arguments = {} if arguments is None else arguments
@@ -227,7 +240,7 @@ def _end_of_object(text: str) -> int:
     """Where the JSON object at the beginning of a text ends; all of the text where it does not."""
     try:
         return _DECODER.raw_decode(text)[1]
-    except ValueError:
+    except FAULTS:
         return len(text)
 
 
@@ -237,12 +250,12 @@ def _value(text: str, schema: Mapping[str, Any]) -> Any:
         return text
     try:
         return _DECODER.decode(text)
-    except ValueError:
+    except FAULTS:
         return text
 
 
 def _joined(*parts: str) -> str:
-    """The text around calls; the space at its beginning is the reply's own."""
+    """The text around calls, a line for each piece."""
     kept = [part.rstrip() for part in parts if part.strip()]
     return "\n".join([kept[0], *(part.lstrip() for part in kept[1:])]) if kept else ""
 

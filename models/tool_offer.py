@@ -55,7 +55,8 @@ class Offer:
         """A finished reply as a message."""
         if not self.tools:
             return AIMessage(content=reply, **fields)
-        read = read_calls(self.beginning + reply, self.tools)
+        metadata = fields.get("response_metadata", {})
+        read = read_calls(self._whole(reply), self.tools, cut=metadata.get("finish_reason") == "length")
         return AIMessage(
             content=read.text,
             tool_calls=read.calls,
@@ -65,7 +66,11 @@ class Offer:
 
     def shown(self, reply: str) -> str:
         """Of a reply under way, the text that a stream has shown."""
-        return text_before_calls(self.beginning + reply) if self.tools else reply
+        return text_before_calls(self._whole(reply)) if self.tools else reply
+
+    def _whole(self, reply: str) -> str:
+        # The space before the first word is of the token and not of the message, which people are shown.
+        return (self.beginning + reply).lstrip()
 
     def last_chunk(self, reply: str, shown: str, **fields: Any) -> AIMessageChunk:
         """What a stream ends with: the rest of the text, and the calls.
@@ -91,16 +96,18 @@ class Offer:
 
 
 def _ended(fields: dict[str, Any], calls: Sequence[Any]) -> dict[str, Any]:
-    if not calls:
+    metadata = fields.get("response_metadata", {})
+    if not calls or metadata.get("finish_reason") == "length":
         return fields
-    return fields | {"response_metadata": fields["response_metadata"] | {"finish_reason": "tool_calls"}}
+    return fields | {"response_metadata": metadata | {"finish_reason": "tool_calls"}}
 
 
 def taken_from(keywords: dict[str, Any]) -> tuple[Offer, dict[str, Any]]:
     """The offer among a call's keywords, and the other keywords."""
     rest = {name: value for name, value in keywords.items() if name not in ("tools", "tool_choice")}
-    tools, choice = keywords.get("tools") or (), keywords.get("tool_choice")
-    return Offer(() if choice == NONE else tools, choice), rest
+    offer = Offer(keywords.get("tools") or ())
+    choice = checked_choice(keywords.get("tool_choice"), offer.names)
+    return Offer() if choice == NONE else replace(offer, choice=choice), rest
 
 
 def checked_choice(choice: object, names: Sequence[str]) -> str | None:
@@ -113,8 +120,11 @@ def checked_choice(choice: object, names: Sequence[str]) -> str | None:
         return None
     if choice in (True, ANY, "required"):
         return names[0] if len(names) == 1 else ANY
-    if isinstance(choice, Mapping) and isinstance(choice.get("function"), Mapping):
-        choice = choice["function"].get("name")
+    if isinstance(choice, Mapping):  # as OpenAI writes it, or as Anthropic does
+        named = choice.get("function", choice)
+        name = (named.get("name") or named.get("type")) if isinstance(named, Mapping) else None
+        if isinstance(name, str):
+            return checked_choice(name, names)
     if isinstance(choice, str) and choice in (NONE, *names):
         return choice
     raise SettingsError(f"tool_choice={choice!r} is unknown; choose from auto, none, any, {', '.join(names)}")

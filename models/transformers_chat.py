@@ -118,12 +118,13 @@ class ChatTransformers(Decoding, BaseChatModel):
 
         Raises:
             CapabilityError: the model's chat template shows no tools.
-            SettingsError: there is no such choice.
+            SettingsError: there is no such choice or setting.
         """
         schemas = [convert_to_openai_tool(tool) for tool in tools]
         if schemas:
             require_tools(load_tokenizer(self.path), schemas, self.path)
             choice = checked_choice(tool_choice, Offer(schemas).names)
+            self._decoding(None, kwargs)  # so that a setting that there is not is told here
             kwargs |= {"tools": schemas} | ({} if choice is None else {"tool_choice": choice})
         return self.bind(**kwargs)
 

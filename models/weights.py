@@ -79,11 +79,8 @@ def load_weights(
         return _loaded[key]
     with _loading:
         if key not in _loaded:
-            try:
-                with quiet():
-                    _loaded[key] = _load(key[0], dtype, device, layers)
-            except REFUSALS as error:
-                raise _not_loaded(path, error) from error
+            with _refusals_told(path), quiet():
+                _loaded[key] = _load(key[0], dtype, device, layers)
         return _loaded[key]
 
 
@@ -94,11 +91,8 @@ def load_tokenizer(path: str) -> Any:
     Raises:
         ModelError: nothing is there, or the hub is out of reach.
     """
-    try:
-        with _loading, quiet():
-            return _tokenizer(path)
-    except REFUSALS as error:
-        raise _not_loaded(path, error) from error
+    with _refusals_told(path), _loading, quiet():
+        return _tokenizer(path)
 
 
 def _tokenizer(path: str) -> Any:
@@ -115,10 +109,19 @@ def layers_in(path: str) -> int:
     Raises:
         ModelError: nothing is there, or the hub is out of reach.
     """
-    try:
+    with _refusals_told(path):
         whole = base_of(path) if is_adapter(path) else str(Path(path).expanduser())
         config = AutoConfig.from_pretrained(whole, trust_remote_code=False)
         return int(config.get_text_config().num_hidden_layers)
+
+
+@contextmanager
+def _refusals_told(path: str) -> Iterator[None]:
+    """Say in one line why a model cannot be loaded; what we say ourselves stays as it is."""
+    try:
+        yield
+    except ModelError:
+        raise
     except REFUSALS as error:
         raise _not_loaded(path, error) from error
 
@@ -156,11 +159,8 @@ def read_model(path: str, dtype: Dtype = "auto") -> tuple[Any, Any]:
     Raises:
         ModelError: nothing is there, the hub is out of reach, or it is not a complete causal language model.
     """
-    try:
-        with _loading, quiet():
-            return _read(path, dtype, None)
-    except REFUSALS as error:
-        raise _not_loaded(path, error) from error
+    with _refusals_told(path), _loading, quiet():
+        return _read(path, dtype, None)
 
 
 def _read(path: str, dtype: str, layers: int | None) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ SeaKR, sections 3.2 and 3.4: it ends when the model concludes or the limit of lo
 from knowwhen.models.door import Door
 from knowwhen.nodes.conclusion import concludes
 from knowwhen.nodes.node import Node, Update, as_node
-from knowwhen.nodes.reasoning import ReasoningSettings, ReasoningState, Way, score_of
+from knowwhen.nodes.reasoning import ReasoningSettings, ReasoningState, Way, score_of, step_id
 from knowwhen.nodes.state import ROOT, Step, noted
 
 
@@ -25,10 +25,10 @@ def keep_step(door: Door, settings: ReasoningSettings) -> Node:
         if not kept["text"]:
             rationales, halted = state["rationales"], "the model wrote an empty step"
             notes.append(halted)
-        score, root = score_of(thought), state.get("id", ROOT)
+        score = score_of(thought)
         step = Step(
-            id=f"{root}.{len(state['steps']) + 1}",
-            parent=root,
+            id=step_id(state),
+            parent=state.get("id", ROOT),
             question=thought["text"],
             resolved=state["query"] or thought["text"],
             route=state["route"],

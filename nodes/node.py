@@ -6,12 +6,16 @@ two cores, fewer than the model calls that may be in flight.
 
 import asyncio
 import contextvars
+import threading
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.runnables.config import ensure_config, var_child_runnable_config
 
+from knowwhen.models.calling_off import CALLED_OFF
 from knowwhen.models.door import Door
+from knowwhen.nodes.handlers import on_their_loop
 from knowwhen.nodes.state import State
 
 Update = dict[str, Any]
@@ -45,7 +49,14 @@ def as_node(door: Door, step: Callable[[S], Update]) -> Node:
     """A graph's node from a plain function of the state, whose calls go through this door."""
 
     async def astep(state: S) -> Update:
+        loop, called_off = asyncio.get_running_loop(), threading.Event()
         run = contextvars.copy_context().run  # callbacks, streams and the run's settings travel along
-        return await asyncio.get_running_loop().run_in_executor(door.threads, run, step, state)
+        run(CALLED_OFF.set, called_off)
+        run(var_child_runnable_config.set, on_their_loop(ensure_config(), loop))
+        try:
+            return await loop.run_in_executor(door.threads, run, step, state)
+        except asyncio.CancelledError:
+            called_off.set()
+            raise
 
     return Node(step, astep, step.__name__)

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from knowwhen.models.cost import Cost
 from knowwhen.nodes.gauge import GaugeSettings
 from knowwhen.nodes.settings import ReadingSettings
-from knowwhen.nodes.state import State
+from knowwhen.nodes.state import ROOT, State
 from knowwhen.tools.passage import Passage
 from knowwhen.uncertainty.score import Score
 
@@ -96,6 +96,11 @@ class ReasoningState(State, total=False):
     halted: str | None  # why the loop ends before the model concludes
     ways: list[Way]  # where a step leads
     finals: Annotated[dict[str, Final], operator.or_]  # by what they were reasoned from
+
+
+def step_id(state: ReasoningState) -> str:
+    """The place in the tree of the step at hand."""
+    return f"{state.get('id', ROOT)}.{len(state['steps']) + 1}"
 
 
 def score_of(thought: Thought) -> Score | None:

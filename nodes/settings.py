@@ -3,6 +3,7 @@
 They are a graph's context schema: a server shows them with their bounds, and a run may change them.
 """
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self, TypeVar
 
 from langgraph.runtime import get_runtime
@@ -79,6 +80,30 @@ def with_defaults(settings: type[S], given: dict[str, Any]) -> type[S]:
     made = create_model(settings.__name__, __base__=settings, __doc__=settings.__doc__, **fields)
     made.declared = settings
     return made
+
+
+def settings_of_run(settings: type[S], context: Any, configurable: Mapping[str, Any]) -> Settings | None:
+    """The settings that one run is given, checked; None if there are none.
+
+    Args:
+        settings: of the method that is to run.
+        context: what the caller passed as such.
+        configurable: of the run's config; what is no setting's name in it is for others. A server repeats an
+            assistant's context here.
+
+    Raises:
+        SettingsError: a name is unknown, a value out of its range, or the context no settings at all.
+    """
+    given = {name: configurable[name] for name in settings.model_fields if name in configurable}
+    if isinstance(context, settings.declared or settings):
+        given |= {name: getattr(context, name) for name in context.model_fields_set}
+    elif isinstance(context, Mapping):
+        given |= {str(name): value for name, value in context.items()}
+    elif context is not None:
+        raise SettingsError(
+            f"a context is settings by name, such as {{'temperature': 0.5}}, not {shortened(repr(context))}"
+        )
+    return None if context is None and not given else settings(**given)
 
 
 def _bounds(metadata: list[Any]) -> dict[str, Any]:

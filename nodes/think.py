@@ -13,8 +13,9 @@ from knowwhen.nodes import answer_directly, read_passages
 from knowwhen.nodes.conclusion import plain
 from knowwhen.nodes.gauge import Gauge
 from knowwhen.nodes.node import Node, Update, as_node
-from knowwhen.nodes.reasoning import ReasoningSettings, ReasoningState, Thought
-from knowwhen.nodes.state import spent
+from knowwhen.nodes.progress import report_progress
+from knowwhen.nodes.reasoning import ReasoningSettings, ReasoningState, Thought, step_id
+from knowwhen.nodes.state import Route, State, spent
 from knowwhen.tools.passage import Passage
 from knowwhen.uncertainty.weighing import Weighed, weigh
 
@@ -99,10 +100,14 @@ def think(door: Door, settings: ReasoningSettings, gauge: Gauge, ask: AskStep) -
         sure = now.retrieval == "never" or bool(
             threshold and weighed.score and weighed.score.meets(threshold)
         )
+        thought = as_thought(weighed)
+        route: Route = "confident" if sure else "retrieve"
+        step = State(id=step_id(state), question=thought["text"])
+        report_progress(step, route, weighed.score.value if weighed.score else None)
         return {
-            "thought": as_thought(weighed),
+            "thought": thought,
             "with_passage": None,
-            "route": "confident" if sure else "retrieve",
+            "route": route,
             "query": "",
             "passages": [],
             "notes": [weighed.note] if weighed.note else [],

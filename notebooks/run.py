@@ -1,11 +1,13 @@
 """Runs notebooks from top to bottom and keeps their outputs: python notebooks/run.py [NAME.ipynb …].
 
 Without names all of them. Nothing of the clock or of the machine is kept, so that a run that changes nothing
-leaves a notebook as it is, but for what its plots look like.
+leaves a notebook as it is, but for what its plots look like; on another machine samples may be others too.
+How long each took is printed.
 """
 
 import os
 import sys
+import time
 from pathlib import Path
 
 import nbformat
@@ -28,6 +30,7 @@ def executed(path: Path) -> nbformat.NotebookNode:
         notebook,
         timeout=LONGEST,
         record_timing=False,
+        coalesce_streams=True,  # however the prints arrived
         resources={"metadata": {"path": str(path.parent)}},
     )
     client.execute()
@@ -38,8 +41,9 @@ def executed(path: Path) -> nbformat.NotebookNode:
 def main() -> None:
     """Run notebooks and write them."""
     for path in [Path(name) for name in sys.argv[1:]] or sorted(HERE.glob("*.ipynb")):
+        began = time.monotonic()
         nbformat.write(executed(path), path)
-        print(path.name)
+        print(f"{path.name}: {time.monotonic() - began:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

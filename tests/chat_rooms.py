@@ -5,6 +5,7 @@ with serve(Talker()) as server, at_terminal(server, tmp_path) as chat:
     chat.shows("The answer is Thudo Rake")
 """
 
+import io
 import json
 import os
 import re
@@ -12,20 +13,23 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pexpect
+import pytest
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, InvalidToolCall, ToolMessage
+from langchain_core.messages.tool import invalid_tool_call
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
-from openai_server import Server
+from openai_server import Server, serve
 from pydantic import PrivateAttr
 
+from knowwhen.cli import main
 from knowwhen.graphs import METHODS
 from knowwhen.models.capability import Capability, capabilities
 from knowwhen.models.errors import KnowwhenError
@@ -42,7 +46,8 @@ class Talker(BaseChatModel):
     """Talks by a script, and works within the methods as the pocket model does.
 
     `With METHOD: QUESTION` is put to that method (`With A+B: …` to two), `Search THING` is searched for,
-    `Say TEXT` is said, `Wait` is thought about for long, anything else asked back. What a tool told is said.
+    `Say TEXT` is said, `Wait` is thought about for long, `Babble TEXT` is said and cut off, `Mumble` is
+    a call that nobody can read, anything else asked back. What a tool told is said.
     Methods fail at what is `out of order`, and think for long, too, about what has `Wait` in it.
 
     Attributes:
@@ -88,12 +93,14 @@ class Talker(BaseChatModel):
             yield from pocket()._stream(messages, stop, **kwargs)
             return
         reply = self._reply(messages)
-        for index, call in enumerate(reply.tool_calls):
-            piece = {"name": call["name"], "args": json.dumps(call["args"]), "id": call["id"], "index": index}
+        for index, call in enumerate([*reply.tool_calls, *reply.invalid_tool_calls]):
+            written = call["args"] if isinstance(call["args"], str) else json.dumps(call["args"])
+            piece = {"name": call["name"], "args": written, "id": call["id"], "index": index}
             yield ChatGenerationChunk(message=AIMessageChunk("", tool_call_chunks=[piece]))
         for word in re.findall(r"\s*\S+", reply.text):
             time.sleep(self.pause)
             yield ChatGenerationChunk(message=AIMessageChunk(word))
+        yield ChatGenerationChunk(message=AIMessageChunk("", response_metadata=reply.response_metadata))
 
     def _think(self) -> None:
         self._thoughts.append(True)
@@ -123,9 +130,17 @@ class Talker(BaseChatModel):
             return AIMessage("", tool_calls=[_call(name, question) for name in methods.split("+")])
         if word == "Search":
             return AIMessage("", tool_calls=[_call("search", rest)])
+        if word == "Babble":
+            return AIMessage(rest, response_metadata={"finish_reason": "length"})
+        if word == "Mumble":
+            return AIMessage("", invalid_tool_calls=[_mumbled()])
         if word == "Wait":
             self._think()
         return AIMessage(rest if word == "Say" else "What would you like to know?")
+
+
+def _mumbled() -> InvalidToolCall:
+    return invalid_tool_call(name="search", args="Velo, please", id=f"call-{time.monotonic_ns()}")
 
 
 def _call(tool: str, asked: str) -> dict[str, Any]:
@@ -181,6 +196,32 @@ def piped(server: Server | None, home: Path, lines: Sequence[str], *arguments: s
         check=False,
     )
     return Done(done.returncode, done.stdout.splitlines(), done.stderr)
+
+
+Chat = Callable[..., Done]
+
+
+def in_this_process(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Chat:
+    """The command in this process and in a folder, which loads torch once; its messages come from a pipe."""
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(folder)
+
+    def chat(lines: list[str], *arguments: str, model: str = "openai:any", **faults: Any) -> Done:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines)))
+        given = ["knowwhen", "chat", "--history", "chats.sqlite", "--model", model, *arguments]
+        monkeypatch.setattr(sys, "argv", given)
+        # A server each: langchain-openai keeps connections by address, beyond the loop that they belong to.
+        with serve(Talker(), **faults) as server, pytest.raises(SystemExit) as ended:
+            monkeypatch.setenv("OPENAI_API_BASE", server.base_url)
+            main()
+        shown = capsys.readouterr()
+        asked = [request.body for request in server.requests]
+        return Done(int(ended.value.code or 0), shown.out.splitlines(), shown.err, asked)
+
+    return chat
 
 
 class Terminal:

@@ -3,12 +3,9 @@
 from collections.abc import Sequence
 
 import numpy as np
-from hypothesis import settings
 
 from knowwhen.models.evidence import Answer, Evidence, HiddenStates, Site
 from knowwhen.models.reply import TokenLogprob
-
-unhurried = settings(deadline=None)  # the first example may meet a busy machine
 
 
 def answer(

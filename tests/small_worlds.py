@@ -1,6 +1,6 @@
 """Small worlds of any seed, for tests of what holds in every world."""
 
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 
 SMALL = {
@@ -14,4 +14,4 @@ SMALL = {
     "team": (8, 5),
 }
 seeds = st.integers(-(2**70), 2**70)
-few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=15)

@@ -1,6 +1,7 @@
 """The chat agent: its tools, its conversation, and what goes wrong; by script, with real methods."""
 
 import asyncio
+import json
 import sqlite3
 import warnings
 from pathlib import Path
@@ -15,7 +16,7 @@ from tool_calling import ToolCaller, call
 from knowwhen import agent
 from knowwhen.graphs.agent import MODEL_CALLS
 from knowwhen.models.errors import CapabilityError, ModelError, SettingsError
-from knowwhen.nodes.answered_calls import STOPPED, UNREADABLE
+from knowwhen.nodes.answered_calls import NO_ANSWER, STOPPED, UNREADABLE
 
 QUESTION = "Who directed Thimis Plolm?"
 
@@ -142,9 +143,11 @@ def aended(made: Any, text: str, **config: Any) -> list[AnyMessage]:
 
 def test_a_model_that_calls_on_and_on_is_stopped() -> None:
     model = ToolCaller(lambda messages: call("search", id=str(len(messages)), query="Velo"))
-    messages = ended(agent(model, methods=[]), QUESTION)
-    assert len(model.asked) == MODEL_CALLS
-    assert "limit" in messages[-1].text
+    for invoke in (ended, aended):
+        model.asked.clear()
+        with pytest.raises(ModelError, match=f"after {MODEL_CALLS} model calls there was no answer"):
+            invoke(agent(model, methods=[]), QUESTION)
+        assert len(model.asked) == MODEL_CALLS
 
 
 @pytest.mark.parametrize("invoke", [ended, aended])
@@ -157,6 +160,10 @@ def test_a_call_that_cannot_be_read_is_answered_and_the_model_is_asked_again(inv
     assert [each.type for each in messages] == ["human", "ai", "tool", "ai", "tool", "ai"]
     assert (messages[2].content, messages[2].tool_call_id, messages[2].status) == (UNREADABLE, "7", "error")
     assert messages[4].status == "success"
+    again = messages[1].invalid_tool_calls  # as the model's server is shown it
+    assert [(each["name"], json.loads(each["args"])) for each in again] == [
+        ("search", {"unreadable": '{"query": '})
+    ]
 
 
 def test_of_two_calls_the_one_that_can_be_read_is_made() -> None:
@@ -192,9 +199,36 @@ def test_a_turn_that_was_stopped_leaves_a_conversation_that_goes_on(invoke: Any)
         if invoke is ended
         else asyncio.run(made.ainvoke({"messages": [*stopped, HumanMessage("Hi")]}))["messages"]
     )
-    assert [each.type for each in messages] == ["human", "ai", "tool", "human", "ai"]
-    assert (messages[2].content, messages[2].tool_call_id) == (STOPPED, "9")
-    assert [each.type for each in model.asked[0]] == ["system", "human", "ai", "tool", "human"]
+    assert [each.type for each in messages] == ["human", "ai", "tool", "ai", "human", "ai"]
+    assert (messages[2].content, messages[2].tool_call_id, messages[3].text) == (STOPPED, "9", NO_ANSWER)
+    assert [each.type for each in model.asked[0]] == ["system", "human", "ai", "tool", "ai", "human"]
+
+
+def test_a_turn_without_an_answer_is_closed_as_templates_want_turns_to_take_turns() -> None:
+    model = ToolCaller(lambda messages: AIMessage("Hello"))
+    said = [HumanMessage("Who?"), HumanMessage("When?"), AIMessage("In 1901"), HumanMessage("Hi")]
+    messages = agent(model, methods=["direct"]).invoke({"messages": said})["messages"]
+    assert [each.text for each in messages] == ["Who?", NO_ANSWER, "When?", "In 1901", "Hi", "Hello"]
+
+
+@pytest.mark.parametrize("id", [None, "", "same"])
+def test_calls_without_an_id_of_their_own_are_told_apart(id: str | None) -> None:
+    def script(messages: list[BaseMessage]) -> AIMessage:
+        if isinstance(messages[-1], ToolMessage):
+            return AIMessage("!")
+        queries = ("Thimis Plolm", "Skirn Vlurk")
+        calls = [{"name": "search", "args": {"query": query}, "id": id} for query in queries]
+        return AIMessage("", tool_calls=calls)
+
+    made = agent(ToolCaller(script), methods=[])
+    messages = ended(made, "One")
+    messages = made.invoke({"messages": [*messages, HumanMessage("Two")]})["messages"]
+    found = [each for each in messages if isinstance(each, ToolMessage)]
+    of = ["Thimis Plolm" if "Thimis Plolm" in str(each.artifact) else "Skirn Vlurk" for each in found]
+    assert of == ["Thimis Plolm", "Skirn Vlurk"] * 2
+    assert len({each.tool_call_id for each in found}) == 4
+    calls = [call["id"] for each in messages if isinstance(each, AIMessage) for call in each.tool_calls]
+    assert calls == [each.tool_call_id for each in found]
 
 
 def test_what_is_in_the_middle_of_a_turn_is_left_alone() -> None:

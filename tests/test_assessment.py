@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 import pytest
-from evidences import texts, unhurried
+from evidences import texts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -145,13 +145,11 @@ def samples(draw: st.DrawFn) -> list[str]:
     return written(forms)
 
 
-@unhurried
 @given(samples(), st.lists(st.sampled_from([0.0, 0.49, 0.5, 0.9, 1.0, math.nan]), min_size=64, max_size=64))
 def test_with_any_judge_and_order_it_is_algorithm_1(answers: list[str], alike: list[float]) -> None:
     check(answers, Relation(lambda pair: alike[8 * pair[0] + pair[1]]))
 
 
-@unhurried
 @given(samples(), st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7))))
 def test_what_is_not_asked_cannot_change_the_result(answers: list[str], same: set[Pair]) -> None:
     judge = Relation(same.__contains__)
@@ -227,7 +225,6 @@ def test_a_saving_is_counted_against_the_fewest_comparisons_that_algorithm_1_may
     assert (alone.judged, alone.saved) == (0, 1 + 1 + 2 + 2)
 
 
-@unhurried
 @given(samples(), st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7))))
 def test_a_saving_is_exact_once_those_left_out_mean_the_same(answers: list[str], same: set[Pair]) -> None:
     judge = Relation(same.__contains__)
@@ -264,7 +261,6 @@ def test_the_papers_figure_2() -> None:
     assert largest_cluster("q2", dates).consistency == 0.2
 
 
-@unhurried
 @given(samples(), st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7))))
 def test_the_estimators_consistency_is_the_same(answers: list[str], same: set[Pair]) -> None:
     answers = answers * 2 if len(answers) == 1 else answers

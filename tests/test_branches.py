@@ -1,6 +1,6 @@
 """Branches: questions that refer to each other, directly or through others, are one; others are apart."""
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from knowwhen.nodes.references import branches, rounds, unresolvable
@@ -38,7 +38,6 @@ def united(wanted: Numbers) -> list[list[int]]:
     )
 
 
-@settings(deadline=None)
 @given(questions)
 @example({1: [], 2: [1], 3: [], 4: [3]})
 @example({3: [], 2: [], 1: [2, 3]})  # two that know nothing of each other, joined by a third
@@ -51,7 +50,6 @@ def test_branches_are_what_references_unite_in_the_order_asked(wanted: Numbers) 
     assert branches(written(wanted)) == united(wanted)
 
 
-@settings(deadline=None)
 @given(questions)
 def test_every_question_is_in_one_branch_which_no_reference_leaves_and_nothing_divides(
     wanted: Numbers,
@@ -69,7 +67,6 @@ def test_every_question_is_in_one_branch_which_no_reference_leaves_and_nothing_d
         assert branch == [number for number in wanted if number in branch]
 
 
-@settings(deadline=None)
 @given(questions)
 @example({1: [], 11: [9, 10], 9: [12], 10: [9], 12: [0, 10]})  # 11 waits for two of a circle of three
 def test_a_branch_asked_alone_is_asked_in_the_rounds_of_the_whole(wanted: Numbers) -> None:

@@ -3,13 +3,11 @@
 from typing import Any, cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from knowwhen.nodes.queries import AskedChain, Query, TreeState, paths
 from knowwhen.nodes.summarise_chain import asked_chain, each_chain, holds, plain_pairs
-
-unhurried = settings(deadline=None)
 
 
 def tree(*ids: str) -> list[Query]:
@@ -36,7 +34,6 @@ def test_every_path_from_the_root_to_a_leaf_is_a_chain(ids: list[str], found: li
     assert [[query["id"] for query in path] for path in paths(tree(*ids))] == found
 
 
-@unhurried
 @given(st.lists(st.integers(0, 30), max_size=30))
 def test_the_paths_of_any_tree_end_in_its_leaves_in_pre_order(parents: list[int]) -> None:
     below: dict[int, list[int]] = {}
@@ -201,13 +198,11 @@ def test_a_summary_that_drops_an_answer_does_not_hold_it(summary: str, answer: s
 words = st.from_regex(r"[A-Z][a-z]{2,8}|[1-9][0-9]{0,3}", fullmatch=True)
 
 
-@unhurried
 @given(st.lists(words, min_size=1, max_size=4), st.sampled_from(["", "No, ", "Yes, ", "In 1066, "]))
 def test_what_stands_in_a_summary_word_for_word_is_held(answer: list[str], beginning: str) -> None:
     assert holds(f"{beginning}it was told of {' '.join(answer)}, as they say.", " ".join(answer))
 
 
-@unhurried
 @given(st.text(), st.text(min_size=1))
 def test_no_summary_is_an_accident(summary: str, answer: str) -> None:
     assert holds(summary, answer) in (True, False)

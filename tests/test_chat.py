@@ -1,45 +1,22 @@
 """`knowwhen chat` line by line: answers and their sources, what is kept, commands, and what goes wrong."""
 
-import io
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_rooms import Done, Talker, piped
+from chat_rooms import Chat, Done, Talker, in_this_process, piped
 from openai_server import serve
 from tiny_models import tiny_llama  # noqa: F401
-
-from knowwhen.cli import main
 
 KNOWN = "With self_dc: Who directed Thimis Plolm?"  # Thudo Rake, as the pocket model knows
 LOOKED_UP = "With self_dc: Who starred in Skirn Vlurk?"
 BOTH = "With self_dc: Which person starred in Skirn Vlurk and directed Thimis Plolm?"
-Chat = Callable[..., Done]
 
 
 @pytest.fixture
 def chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Chat:
-    """The command in this process, which loads torch once; its messages come from a pipe."""
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.chdir(tmp_path)
-
-    def chat(lines: list[str], *arguments: str, model: str = "openai:any", **faults: Any) -> Done:
-        monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines)))
-        given = ["knowwhen", "chat", "--history", "chats.sqlite", "--model", model, *arguments]
-        monkeypatch.setattr(sys, "argv", given)
-        # A server each: langchain-openai keeps connections by address, beyond the loop that they belong to.
-        with serve(Talker(), **faults) as server, pytest.raises(SystemExit) as ended:
-            monkeypatch.setenv("OPENAI_API_BASE", server.base_url)
-            main()
-        shown = capsys.readouterr()
-        asked = [request.body for request in server.requests]
-        return Done(int(ended.value.code or 0), shown.out.splitlines(), shown.err, asked)
-
-    return chat
+    return in_this_process(tmp_path, monkeypatch, capsys)
 
 
 def test_answers_go_to_stdout_and_how_they_came_about_to_stderr(tmp_path: Path) -> None:
@@ -68,13 +45,13 @@ def folds(done: Done) -> list[str]:
 def thread_of(done: Done) -> str:
     last = done.told.splitlines()[-1]
     assert last.startswith("go on with --thread ")
-    return last.split()[-1]
+    return last.split()[4]
 
 
 def test_a_turn_is_one_json_object(chat: Chat) -> None:
     done = chat([BOTH, "Search Thimis Plolm", "Say so"], "--json", "--set", "alpha=0.7")
     both, search, said = map(json.loads, done.answers)
-    assert set(both) == {"thread", "question", "answer", "sources", "calls", "cost"}
+    assert set(both) == {"thread", "question", "answer", "cut", "sources", "calls", "cost"}
     assert both["question"] == BOTH
     assert both["answer"].startswith("The answer is Thudo Rake. Sources: Skirn Vlurk; ")
     assert both["sources"][0] == "Skirn Vlurk"
@@ -95,7 +72,7 @@ def test_a_conversation_goes_on_by_its_name(chat: Chat) -> None:
     again = chat(["/history", "Hm", "/trace 1"], "--thread", thread_of(first))
     assert f"going on with {thread_of(first)}, 1 turn so far" in again.told
     assert f"1. {KNOWN}\nThe answer is Thudo Rake. " in again.told
-    assert "generated at probability 0.99 → Thudo Rake" in again.told
+    assert "generated at probability 0.99 → Thudo Rake\n" in again.told
     said = [message["content"] for message in again.asked[-1]["messages"]]
     assert KNOWN in said and "Hm" in said  # the model is shown what was said before
     other = chat(["/history"])
@@ -145,9 +122,28 @@ def test_settings_hold_for_the_session_and_reach_the_methods(chat: Chat) -> None
     assert done.told.splitlines()[-3:-1] == ["self_dc: alpha=0, beta=0", "taikc: passages=2"]
 
 
+def told_of_settings(done: Done) -> list[str]:
+    """What `/set` and `/unset` show."""
+    shown = ("self_dc:", "taikc:", "nothing is set")
+    return [line.partition(";")[0] for line in done.told.splitlines() if line.startswith(shown)]
+
+
+def test_settings_go_back_to_their_defaults(chat: Chat) -> None:
+    one_by_one = ["/unset alpha", "/unset taikc.passages beta"]
+    done = chat(["/set alpha=0 beta=0 taikc.passages=2", *one_by_one, LOOKED_UP])
+    assert told_of_settings(done) == [
+        "self_dc: alpha=0, beta=0", "taikc: passages=2", "self_dc: beta=0", "taikc: passages=2",
+        "nothing is set",
+    ]  # fmt: skip
+    assert "1 looked up" in folds(done)[0]
+    assert told_of_settings(chat(["/set alpha=0 taikc.passages=2", "/unset"]))[-1] == "nothing is set"
+
+
 @pytest.mark.parametrize(
     ("line", "says"),
     [
+        ("/unset beta", "beta is not set; /set shows what is"),
+        ("/unset taikc.alpha", "taikc.alpha is not set"),
         ("/set alpha=3", "alpha=3 is out of range"),
         ("/set gamma=1", "there is no setting 'gamma'"),
         ("/set alpha", "/set takes name=value, not 'alpha'"),
@@ -160,12 +156,21 @@ def test_settings_hold_for_the_session_and_reach_the_methods(chat: Chat) -> None
         ("/trace", "nothing has been answered yet"),
         ("/save", "write /save [--force] FILE"),
         ("/save notes.txt", "notes.txt is to end in .md or .json"),
+        ("/save folder.md", "folder.md is a folder"),
+        ("/save ~nosuchuser/a.md", "there is no folder ~nosuchuser/a.md"),
+        ("/save a\0b.md", "cannot be written (embedded null byte)"),
+        ("/trace " + "9" * 5000, "nothing has been answered yet"),
+        ("/set self_dc.=1", "/set takes name=value"),
+        ("/quit now", "/quit takes nothing behind it, and there is now"),
         ("/save no/such/folder/a.md", "no/such/folder/a.md cannot be written"),
         ("/histroy", "there is no command /histroy; did you mean /history?"),
         ("/xyzzy", "there is no command /xyzzy; /help lists"),
     ],
 )
-def test_what_cannot_be_done_is_one_line_and_nothing_has_changed(chat: Chat, line: str, says: str) -> None:
+def test_what_cannot_be_done_is_one_line_and_nothing_has_changed(
+    chat: Chat, tmp_path: Path, line: str, says: str
+) -> None:
+    (tmp_path / "folder.md").mkdir()
     done = chat(["/set alpha=0.7", line, "/set", "/method", "/model"])
     told = [each for each in done.told.splitlines() if not each.startswith("the agent goes without")]
     assert told[0] == told[2] == "self_dc: alpha=0.7"
@@ -240,8 +245,10 @@ def test_without_a_key_it_says_which(chat: Chat, monkeypatch: pytest.MonkeyPatch
 
 def test_settings_of_methods_that_the_model_is_too_poor_for_are_left_alone(chat: Chat) -> None:
     done = chat(["/set"], "--set", "temperature=0.5", "--set", "keqa.shown=none")
-    assert "goes without keqa" not in done.told.splitlines()[-1]
-    told = [line for line in done.told.splitlines() if not line.startswith("the agent")]
+    told = done.told.splitlines()
+    assert told.pop(0).startswith(
+        "the agent goes without seakr: "
+    )  # and with keqa, as its setting makes it fit
     assert told == ["self_dc: temperature=0.5", "taikc: temperature=0.5", "keqa: shown=none"]
 
 

@@ -1,7 +1,7 @@
 """Confident QA: whether a reply asks for a look-up, as models write it, or answers."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from knowwhen.nodes.confident_qa import declines
@@ -139,13 +139,11 @@ def test_an_answer_is_no_request(reply: str) -> None:
     assert not declines(reply)
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(exclude_characters="`“„«»‚")))
 def test_a_mark_behind_any_reply_is_seen_if_no_quotation_is_left_open(reply: str) -> None:
     assert declines(f"{reply}\n\nRAG_REQUIRED")
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_no_reply_is_an_accident(reply: str) -> None:
     assert declines(reply) in (True, False)

@@ -1,27 +1,32 @@
 """The pages build without a warning, lead nowhere dead, load nothing from elsewhere and can be searched."""
 
 import importlib
+import io
 import os
 import re
-import shutil
 import subprocess
 import sys
+from base64 import b64encode
 from collections.abc import Iterator
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 from urllib.parse import unquote, urlsplit
 
 import pytest
+import yaml
+from chromium import launched
+from PIL import Image
+
+from knowwhen.almanac.questions import AlmanacQuestion
+from knowwhen.models.cost import Cost
+from knowwhen.models.evidence import Evidence
+from knowwhen.nodes.state import Answer, Question, Step
+from knowwhen.tools.passage import Passage
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-ALONE = (
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
-    "--disable-sync",
-)  # fmt: skip
 
 pytest.importorskip("mkdocstrings", reason="pip install 'knowwhen[docs]'")
 
@@ -121,13 +126,8 @@ def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium; apt-get install chromium")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ALONE))
-        yield opened
-        opened.close()
+    with launched() as browser:
+        yield browser
 
 
 def test_opened_as_files_they_ask_for_nothing_else_and_can_be_searched(site: Path, browser: Any) -> None:
@@ -145,6 +145,64 @@ def test_opened_as_files_they_ask_for_nothing_else_and_can_be_searched(site: Pat
     assert [url for url in requests if not url.startswith(("file:", "data:", "blob:", "about:"))] == []
 
 
+def in_menu(menu: Any) -> Iterator[str]:
+    """The pages that mkdocs.yml names."""
+    if isinstance(menu, str):
+        yield menu
+    for each in menu.values() if isinstance(menu, dict) else menu if isinstance(menu, list) else ():
+        yield from in_menu(each)
+
+
+def test_no_page_stands_in_the_menu_twice() -> None:
+    named = list(in_menu(yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]))
+    assert len(named) > 20
+    assert [page for page in named if named.count(page) > 1] == []
+
+
+FIELDS: dict[str, type] = {
+    "knowwhen.nodes.state.Question": Question,
+    "knowwhen.nodes.state.Answer": Answer,
+    "knowwhen.nodes.state.Step": Step,
+    "knowwhen.tools.passage.Passage": Passage,
+    "knowwhen.models.cost.Cost": Cost,
+    "knowwhen.models.evidence.Evidence": Evidence,
+    "knowwhen.almanac.questions.AlmanacQuestion": AlmanacQuestion,
+}
+
+
+def test_every_field_of_the_data_is_in_the_reference_with_what_is_said_of_it(site: Path) -> None:
+    html = (site / "python.html").read_text(encoding="utf-8")
+    parts = {part.partition('"')[0]: part for part in html.split('<h3 id="')[1:]}
+    for name, data in FIELDS.items():
+        shown = " ".join(unescape(re.sub("<[^>]+>", "", parts[name])).split())
+        for field, annotation in get_type_hints(data, include_extras=True).items():
+            assert re.search(rf"\b{field} \(", shown), f"{name}.{field}"
+            for told in getattr(annotation, "__metadata__", ()):
+                assert " ".join(told.description.split()) in shown, f"{name}.{field}"
+    assert "texts sampled; n for n samples" in parts["knowwhen.models.cost.Cost"]  # a comment in the code
+    assert "LOGPROBS" in parts["knowwhen.models.capability.Capability"]
+
+
+CUT = """tables => tables.filter(table => {
+    const frame = table.closest(".md-typeset__scrollwrap");
+    return frame.scrollWidth > frame.clientWidth + 1;
+}).map(table => table.textContent.trim().slice(0, 60))"""
+OF_SETTINGS = "article table:not([class]):has(th:nth-child(4):last-child:empty)"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("page", ["self_dc", "keqa", "seakr", "taikc", "baselines"])
+def test_a_table_of_settings_is_seen_to_its_last_column(
+    site: Path, browser: Any, page: str, width: int
+) -> None:
+    opened = browser.new_page(viewport={"width": width, "height": 900})
+    opened.goto((site / f"{page}.html").as_uri())
+    tables = opened.locator(OF_SETTINGS)
+    assert tables.count() >= 1
+    assert tables.evaluate_all(CUT) == []
+    opened.close()
+
+
 BEHIND = """
 from generate import DOCS, filled
 pages = ((path.name, path.read_text(encoding="utf-8")) for path in sorted(DOCS.glob("*.md")))
@@ -157,6 +215,21 @@ def test_generated_parts_are_those_of_the_code() -> None:
     ended = subprocess.run(command, cwd=DOCS / "site", capture_output=True, text=True, check=True)
     behind = ended.stdout.strip()
     assert not behind, f"{behind}: behind the code; run `make docs`, or python docs/site/generate.py"
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in DOCS.rglob("*.svg")))
+def test_a_drawing_can_be_seen_on_a_dark_page(name: str, browser: Any) -> None:
+    (path,) = DOCS.rglob(name)
+    data = b64encode(path.read_bytes()).decode()
+    page = browser.new_page(viewport={"width": 400, "height": 600})
+    page.set_content(
+        '<body style="margin:0;background:black">'
+        f'<img id="drawing" style="width:400px" src="data:image/svg+xml;base64,{data}">'
+    )
+    shot = Image.open(io.BytesIO(page.locator("#drawing").screenshot())).convert("L")
+    dark = sum(shot.histogram()[:100]) / (shot.width * shot.height)
+    assert dark < 0.2  # lines and letters
+    page.close()
 
 
 @pytest.mark.parametrize("method", ["self_dc", "keqa", "seakr", "taikc"])

@@ -189,10 +189,11 @@ def test_callbacks_tags_and_metadata_of_the_graph_reach_model_and_retriever() ->
     assert sorted(seen) == [("model", "ask", True), ("retriever", "look_up", True)]
 
 
-@pytest.mark.parametrize("bounds", [{"max_concurrency": 0}, {"max_attempts": 0}])
-def test_a_bound_below_one_is_refused(bounds: dict[str, int]) -> None:
-    with pytest.raises(SettingsError):
-        Door(ScriptedChat([]), **bounds)
+@pytest.mark.parametrize("bound", [0, -1, 1.5, "3", None, True])
+@pytest.mark.parametrize("name", ["max_concurrency", "max_attempts"])
+def test_a_bound_that_is_no_whole_number_from_one_on_is_refused(name: str, bound: Any) -> None:
+    with pytest.raises(SettingsError, match=f"{name} must be a whole number of at least 1, not "):
+        Door(ScriptedChat([]), **{name: bound})
 
 
 @pytest.mark.parametrize("asked", [{"n": 0}, {"max_tokens": 0}])

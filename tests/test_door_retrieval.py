@@ -52,6 +52,28 @@ class Fails(BaseRetriever):
         return SHELF[:1]
 
 
+class Gives(BaseRetriever):
+    """Whatever it is told to, as a function of a user's own may."""
+
+    found: Any
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        found: list[Document] = self.found
+        return found
+
+
+@pytest.mark.parametrize(
+    ("found", "given"),
+    [(None, "NoneType"), ("a text", "str"), (["a text", SHELF[0]], "a list of Document and str"), (7, "int")],
+)
+def test_what_is_no_list_of_documents_is_refused(found: Any, given: str) -> None:
+    door = Door(ScriptedChat([]), Gives(found=found))
+    with pytest.raises(RetrievalError, match=f"^Gives gave {given}; a retriever gives a list of"):
+        door.retrieve("q", 2)
+
+
 def in_memory() -> BaseRetriever:
     store = InMemoryVectorStore(DeterministicFakeEmbedding(size=4))
     store.add_documents(SHELF)

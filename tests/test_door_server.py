@@ -254,6 +254,6 @@ def test_an_interrupt_ends_the_wait_for_a_server_at_once() -> None:
                 time.sleep(0.01)
             time.sleep(0.3)  # by now it waits
             asking.send_signal(signal.SIGINT)
-            asking.communicate(timeout=25)
+            asking.communicate(timeout=40)
     assert asking.returncode not in (0, None)
     assert len(server.requests) == 1

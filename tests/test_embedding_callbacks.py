@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from langchain_core.callbacks import BaseCallbackHandler, get_usage_metadata_callback
+from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler, get_usage_metadata_callback
 from method_worlds import WORLDS
 from self_dc_script import Shelf
 
@@ -106,3 +106,82 @@ def test_with_the_pocket_model_too_every_call_is_seen(name: str) -> None:
     assert len(watching.of("model")) == cost["model_calls"]
     assert len(watching.of("retriever")) == cost["retrievals"]
     assert watching.ended == set(watching.of("model") | watching.of("retriever"))
+
+
+class OnTheCallersLoop(AsyncCallbackHandler):
+    """Holds what belongs to a loop, as one that writes to a web socket does."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.lock, self.told = asyncio.Lock(), asyncio.Queue[str]()
+
+    async def tell(self, event: str) -> None:
+        assert asyncio.get_running_loop() is self.loop
+        async with self.lock:
+            await asyncio.sleep(0)
+            await self.told.put(event)
+
+    async def on_chat_model_start(self, *args: Any, **told: Any) -> None:
+        await self.tell("model")
+
+    async def on_llm_end(self, *args: Any, **told: Any) -> None:
+        await self.tell("end")
+
+    async def on_retriever_start(self, *args: Any, **told: Any) -> None:
+        await self.tell("retriever")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_asynchronous_handlers_run_in_the_callers_loop(name: str) -> None:
+    world = WORLDS[name]
+
+    async def main() -> list[str]:
+        handler = OnTheCallersLoop()
+        handler.raise_error = True
+        await graph_of(name).ainvoke({"question": world.question}, {"callbacks": [handler]})
+        return [handler.told.get_nowait() for _ in range(handler.told.qsize())]
+
+    told = asyncio.run(main())
+    assert told.count("model") == told.count("end") == world.calls
+    assert told.count("retriever") == world.looked_up
+
+
+class Endless(AsyncCallbackHandler):
+    async def on_chat_model_start(self, *args: Any, **told: Any) -> None:
+        await asyncio.Event().wait()
+
+
+def test_a_handler_that_never_ends_can_be_cancelled() -> None:
+    world = WORLDS["direct"]
+    model = world.model(world.script)
+
+    async def main() -> None:
+        asked: Any = {"question": world.question}
+        run = world.build(model, Shelf()).ainvoke(asked, {"callbacks": [Endless()]})
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(run, 0.3)
+
+    asyncio.run(main())
+    assert model.prompts == []
+
+
+class Streaming(AsyncCallbackHandler):
+    """Two kinds of handlers, told of by one run: what LangChain streams by goes on beside others."""
+
+    def __init__(self) -> None:
+        self.started = 0
+
+    async def on_chat_model_start(self, *args: Any, **told: Any) -> None:
+        self.started += 1
+
+
+def test_events_are_streamed_beside_an_asynchronous_handler() -> None:
+    async def main() -> tuple[int, int]:
+        handler = Streaming()
+        events: Any = graph_of("keqa").astream_events(
+            {"question": WORLDS["keqa"].question}, {"callbacks": [handler]}, version="v2"
+        )
+        started = [event async for event in events if event["event"] == "on_chat_model_start"]
+        return len(started), handler.started
+
+    assert asyncio.run(main()) == (WORLDS["keqa"].calls, WORLDS["keqa"].calls)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -45,7 +46,35 @@ def bound_in_a_pipe(graph: Method, asked: Any, context: Any) -> None:
     (RunnableLambda(lambda question: question) | graph.bind(context=context)).invoke(asked)
 
 
-@pytest.mark.parametrize("run", [in_invoke, in_ainvoke, in_batch, bound_in_a_pipe])
+def read_only(graph: Method, asked: Any, context: Any) -> None:
+    graph.invoke(asked, context=MappingProxyType(context or {}))  # type: ignore[arg-type]
+
+
+def as_settings(graph: Method, asked: Any, context: Any) -> None:
+    graph.invoke(asked, context=graph.context_schema(**(context or {})))  # type: ignore[misc]
+
+
+def in_the_config(graph: Method, asked: Any, context: Any) -> None:
+    graph.invoke(asked, {"configurable": {"user": "7", **(context or {})}})
+
+
+def with_a_config_of_its_own(graph: Method, asked: Any, context: Any) -> None:
+    asyncio.run(graph.with_config(configurable=context or {}).ainvoke(asked))
+
+
+RUNS = [
+    in_invoke,
+    in_ainvoke,
+    in_batch,
+    bound_in_a_pipe,
+    read_only,
+    as_settings,
+    in_the_config,
+    with_a_config_of_its_own,
+]
+
+
+@pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("name", METHODS)
 def test_a_setting_holds_at_every_depth_of_one_run_and_not_for_the_next(name: str, run: Any) -> None:
     world, asked = WORLDS[name], {"question": WORLDS[name].question}
@@ -77,6 +106,11 @@ def test_runs_side_by_side_have_settings_of_their_own() -> None:
     [
         ({"alpha": 3}, "alpha=3 is out of range"),
         ({"alhpa": 0.3}, "there is no setting 'alhpa'; choose from"),
+        ({1: 2}, "there is no setting '1'; choose from"),
+        ("alpha=0.9", "a context is settings by name, such as .*, not 'alpha=0.9'"),
+        ([("alpha", 0.9)], "a context is settings by name, such as "),
+        (7, "a context is settings by name, such as .*, not 7"),
+        (object(), "a context is settings by name, such as "),
     ],
 )
 def test_a_wrong_setting_is_refused_before_anything_is_asked(context: Any, said: str) -> None:
@@ -86,6 +120,29 @@ def test_a_wrong_setting_is_refused_before_anything_is_asked(context: Any, said:
         with pytest.raises(SettingsError, match=said):
             run(ASKED, context=context)
     assert model.prompts == []
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+def test_a_setting_in_the_wrong_place_is_refused(way: str) -> None:
+    graph: Any = method()
+
+    def run(runnable: Any, **given: Any) -> Any:
+        return (
+            runnable.invoke(ASKED, **given)
+            if way == "invoke"
+            else asyncio.run(runnable.ainvoke(ASKED, **given))
+        )
+
+    with pytest.raises(SettingsError, match=r"'alpha' is a setting; write context=\{'alpha': …\}"):
+        run(graph, alpha=0.9)
+    with pytest.raises(SettingsError, match="'alpha' is a setting"):
+        run(graph.bind(alpha=0.9))
+    with pytest.raises(SettingsError, match="alpha=9 is out of range"):
+        run(graph.with_config(configurable={"alpha": 9}))
+
+
+def test_a_context_says_more_than_the_config_that_repeats_it() -> None:
+    assert route(method().invoke(ASKED, {"configurable": UNKNOWN}, context=KNOWN)) == "generate"
 
 
 class Outer(TypedDict):
@@ -116,7 +173,8 @@ def test_a_method_inside_another_graph_keeps_its_own_settings(inside: str, conte
     outer.add_node("ask", graph if inside == "as a node" else ask)
     outer.add_edge(START, "ask")
     compiled = outer.compile()
-    updates = list(compiled.stream(ASKED, context=context, subgraphs=True, stream_mode="updates"))
+    around: Any = {"configurable": {"alpha": 0.0}}
+    updates = list(compiled.stream(ASKED, around, context=context, subgraphs=True, stream_mode="updates"))
     assert updates
     if said:
         assert route(said[0]) == "retrieve"

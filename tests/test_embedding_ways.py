@@ -88,6 +88,58 @@ def through_an_asynchronous_pipe(graph: Any, question: Any) -> Output:
     return dict(output)
 
 
+def chain_of(graph: Any) -> Any:
+    return (
+        RunnableLambda(lambda text: {"question": text}) | graph | RunnableLambda(lambda output: dict(output))
+    )
+
+
+def by_streaming_a_pipe(graph: Any, question: Any) -> Output:
+    (output,) = chain_of(graph).stream(question["question"])
+    return dict(output)
+
+
+def by_streaming_an_asynchronous_pipe(graph: Any, question: Any) -> Output:
+    async def pieces() -> Any:
+        return [piece async for piece in chain_of(graph).astream(question["question"])]
+
+    (output,) = asyncio.run(pieces())
+    return dict(output)
+
+
+def by_a_pipes_events(graph: Any, question: Any) -> Output:
+    return by_astream_events(chain_of(graph), question["question"])
+
+
+def by_streaming_a_pipe_with_fallbacks(graph: Any, question: Any) -> Output:
+    return by_streaming_a_pipe(graph.with_fallbacks([graph]), question)
+
+
+def by_streaming_a_pipe_with_retries(graph: Any, question: Any) -> Output:
+    return by_streaming_an_asynchronous_pipe(graph.with_retry(), question)
+
+
+def by_streaming_a_pipe_of_values(graph: Any, question: Any) -> Output:
+    return by_streaming_a_pipe(graph.bind(stream_mode="values"), question)
+
+
+def by_streaming_what_is_picked(graph: Any, question: Any) -> Output:
+    output: Output = graph.invoke(question)
+    assert list(graph.pick("answer").stream(question)) == [output["answer"]]
+    assert list(graph.pick("answer").stream(question)) == [graph.pick("answer").invoke(question)]
+    *_, last = graph.assign(more=lambda told: len(told["steps"])).stream(question)
+    assert last == {"more": len(output["steps"])}
+    return output
+
+
+def from_a_streamed_input_in_pieces(graph: Any, question: Any) -> Output:
+    pieces = RunnableParallel(
+        question=RunnableLambda(lambda asked: asked["question"]), user=lambda asked: "7"
+    )
+    (output,) = (pieces | graph).stream(question)
+    return dict(output)
+
+
 def in_parallel(graph: Any, question: Any) -> Output:
     both = RunnableParallel(one=graph, two=graph).invoke(question)
     assert both["one"] == both["two"]
@@ -105,6 +157,14 @@ WAYS: list[Callable[[Any, Any], Output]] = [
     by_astream_events,
     through_pipes,
     through_an_asynchronous_pipe,
+    by_streaming_a_pipe,
+    by_streaming_an_asynchronous_pipe,
+    by_a_pipes_events,
+    by_streaming_a_pipe_with_fallbacks,
+    by_streaming_a_pipe_with_retries,
+    by_streaming_a_pipe_of_values,
+    by_streaming_what_is_picked,
+    from_a_streamed_input_in_pieces,
     in_parallel,
 ]
 
@@ -141,6 +201,20 @@ def test_the_steps_of_the_longest_run_fit_where_langchain_allows_25(name: str) -
         level = "|".join(namespace)
         supersteps[level] = max(supersteps.get(level, 0), update["step"])
     assert 0 < max(supersteps.values()) < 25
+
+
+@pytest.mark.parametrize("name", ["self_dc", "keqa", "seakr", "taikc"])
+def test_each_questions_route_is_streamed_as_it_is_chosen(name: str) -> None:
+    stream = graph_of(name).stream(asked(name), stream_mode="custom", subgraphs=True)
+    told = {progress["id"]: progress["route"] for _, progress in stream}
+    steps = {step["id"]: step["route"] for step in graph_of(name).invoke(asked(name))["steps"]}
+    unchosen = {"1", "1.4", "1.5"} if name == "seakr" else set()  # the final answers
+    assert told == {id: route for id, route in steps.items() if id not in unchosen}
+
+
+def test_streamed_alone_a_method_tells_what_its_nodes_do_as_ever() -> None:
+    pieces = list(graph_of("retrieve_then_read").stream(asked("retrieve_then_read")))
+    assert [list(piece) for piece in pieces] == [["retrieve"], ["read_passages"]]
 
 
 def test_a_method_is_chosen_at_run_time() -> None:

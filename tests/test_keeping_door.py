@@ -11,7 +11,7 @@ from scripted import ScriptedChat
 from typing_extensions import TypedDict
 
 from knowwhen.models.door import Door
-from knowwhen.models.keeping_door import KeepingDoor
+from knowwhen.models.keeping_door import CHANNEL, KeepingDoor
 from knowwhen.nodes.node import as_node
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
@@ -101,6 +101,15 @@ def test_an_ordinary_door_or_a_graph_without_a_checkpointer_keeps_nothing() -> N
         else:
             lab.run("q")
         assert lab.asked == 6
+
+
+@pytest.mark.parametrize(("durability", "kept"), [("exit", 0), ("async", 3), ("sync", 3)])
+def test_a_run_that_writes_no_checkpoints_leaves_no_replies_behind_either(durability: Any, kept: int) -> None:
+    saver = InMemorySaver()
+    lab = Lab(failures=0, saver=saver)
+    lab.graph.invoke({"question": "q"}, THREAD, durability=durability)
+    written = [channel for writes in saver.writes.values() for _, channel, *_ in writes.values()]
+    assert written.count(CHANNEL) == kept
 
 
 class OnlyAsynchronous(InMemorySaver):

@@ -1,7 +1,7 @@
 """Reading: whether a reply says that the passages do not hold the answer (TAIKC, Appendix H.1)."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from knowwhen.nodes.read_if_there import NOT_FOUND, not_there
@@ -240,19 +240,16 @@ def test_what_a_passage_says_is_not_said_of_the_passages(quoted: str) -> None:
     assert not_there(f"Alba wrote: {quoted.format(said)}\nThe passages do not mention when.")
 
 
-@settings(deadline=None)
 @given(st.text())
-def test_no_reply_is_an_accident_and_what_stands_alone_is_seen(reply: str) -> None:
-    not_there(reply)
+def test_no_reply_is_an_accident(reply: str) -> None:
+    assert not_there(reply) in (True, False)
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(exclude_characters="`“„«»‚")))
 def test_a_sentence_behind_any_reply_is_seen_if_no_quotation_is_left_open(reply: str) -> None:
     assert not_there(f"{reply}\n\nThe passages do not mention it.")
 
 
-@settings(deadline=None)
 @given(st.from_regex(r"[A-Z][a-z]{1,9}( [A-Z][a-z]{1,9}){0,2}( \([12][0-9]{3}\))?", fullmatch=True))
 def test_words_without_a_negation_are_an_answer(name: str) -> None:
     negations = (

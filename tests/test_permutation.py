@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_rel
 
@@ -27,7 +27,6 @@ values = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(values)
 def test_few_questions_are_tested_exactly(pairs: list[tuple[float, float]]) -> None:
     one, other = map(list, zip(*pairs, strict=True))
@@ -90,7 +89,6 @@ def test_holm_by_hand() -> None:
     assert holm([]) == []
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
 def test_holm_keeps_the_order_and_lies_between_the_raw_p_and_bonferronis(p_values: list[float]) -> None:
     found = holm(p_values)

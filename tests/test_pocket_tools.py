@@ -28,7 +28,7 @@ BEFORE_TOOLS = (
 )
 # With margin below the figures of docs/pocket.md.
 LEAST_FORM = 0.6
-LEAST = {"question": 0.75, "search": 0.6, "aside": 0.55, "answer": 0.75}
+LEAST = {"question": 0.75, "search": 0.6, "follow_up": 0.7, "aside": 0.55, "answer": 0.75}
 SCHEMAS = [schema(name, argument) for name, argument in TOOLS.items()]
 
 
@@ -140,8 +140,16 @@ def test_a_talk_about_the_almanac_from_question_to_follow_up(model: ChatTransfor
     assert [(c["name"], c["args"]) for c in called.tool_calls] == [
         ("self_dc", {"question": "Who directed Skirn Vlurk?"})
     ]
-    content = "Brin Horek\nSources: Skirn Vlurk"
+    content = "Thudo Rake\nSources: Skirn Vlurk"
     talk += [called, ToolMessage(content, tool_call_id=str(called.tool_calls[0]["id"]))]
     answered = bound.invoke(talk)
     assert isinstance(answered, AIMessage) and not answered.tool_calls
-    assert "Skirn Vlurk" in str(answered.content)
+    assert answered.content == "The answer is Thudo Rake. Sources: Skirn Vlurk"
+    talk.append(answered)
+    for said, question in (
+        ("And who starred in it?", "Who starred in Skirn Vlurk?"),
+        ("What award did she win?", "What award did Thudo Rake win?"),
+        ("What about Thimis Plolm?", "Who directed Thimis Plolm?"),
+    ):
+        followed = bound.invoke([*talk, HumanMessage(said)])
+        assert [(c["name"], c["args"]) for c in followed.tool_calls] == [("self_dc", {"question": question})]

@@ -147,11 +147,18 @@ def test_processes_end_with_a_run_that_is_killed() -> None:
         pid = int(process.stdout.readline())
         process.kill()
     for _ in range(100):
-        if not Path(f"/proc/{pid}").exists() or "State:\tZ" in Path(f"/proc/{pid}/status").read_text():
+        if ended(pid):
             return
         time.sleep(0.1)
     os.kill(pid, signal.SIGKILL)
     pytest.fail("the process outlived the run")
+
+
+def ended(pid: int) -> bool:
+    try:
+        return "State:\tZ" in Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 def stay() -> None:

@@ -238,7 +238,7 @@ def test_quotation_marks_in_a_question_stay(text: str, quoted: Callable[[str], s
     assert read(reply) == [(1, text, "1.1"), (2, "B?", "1.1.1")]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(trees(), st.randoms(use_true_random=False))
 def test_a_tree_is_read_back_whatever_is_wrong_with_its_json(nodes: Nodes, rng: Random) -> None:
     reply = Writer(rng).written(nodes)

@@ -12,8 +12,9 @@ from knowwhen.nodes.extract_sentences import sentences_in
 from knowwhen.nodes.make_quizzes import read_quizzes, why_not
 from knowwhen.nodes.references import references_in, unresolvable
 from knowwhen.nodes.think_step_by_step import read_thought
-from knowwhen.training.batches import LENGTHS, NO_LOSS, encode
+from knowwhen.training.batches import LENGTHS, encode
 from knowwhen.training.examples import Examples
+from knowwhen.training.lessons import NO_LOSS
 from knowwhen.training.subjects import NOTHING, Subjects
 from knowwhen.training.tokenizer import USER, train_tokenizer
 from knowwhen.uncertainty import judge

@@ -78,7 +78,7 @@ def by_replacement(utilities: list[int], alike: list[float], k: int, least: int)
     return sorted(chosen, key=lambda number: alike[number])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     utilities=st.lists(st.sampled_from([1, -1]), max_size=40),
     asked=st.integers(0, 60),

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from knowwhen.evaluation.calibration.records import Asked, Attempt, Combined, Record, Samples
@@ -89,7 +89,6 @@ def by_figure_3(asked: Asked, alpha: float, beta: float) -> tuple[str, float, in
     return kept(asked), asked.retrievals, tokens + sum(each.tokens for each in asked.open_book)
 
 
-@settings(deadline=None)
 @given(st.lists(trees(), min_size=1, max_size=4))
 def test_self_dc_is_replayed_as_figure_3_has_it(asked: list[Asked]) -> None:
     bands = [{"alpha": a / 10, "beta": b / 10} for a in range(11) for b in (0, 1, 3, 5)]
@@ -116,7 +115,6 @@ SCORES = st.none() | st.floats(-10, 10) | st.sampled_from([0.0, 1.0])
 
 
 @pytest.mark.parametrize("gauge", [CONFIDENT, UNSURE])
-@settings(deadline=None)
 @given(data=st.data())
 def test_a_threshold_is_replayed_as_scores_meet_it(gauge: Gauge, data: st.DataObject) -> None:
     scores = SCORES if gauge.kind == "uncertainty" else st.none() | st.floats(0, 1)
@@ -151,7 +149,6 @@ def test_a_threshold_is_replayed_as_scores_meet_it(gauge: Gauge, data: st.DataOb
     assert replay.always.retrievals.tolist() == [each.retrievals for each in asked]
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.sampled_from(["x", "y", "Z", "the x", "unknown"]), min_size=2, max_size=6),
     COUNTS,

@@ -17,11 +17,11 @@ from knowwhen.evaluation.intervals import Figure
 from knowwhen.evaluation.question_set import QuestionSet
 from knowwhen.evaluation.report import Written, write_report, writing
 from knowwhen.evaluation.report.plot_data import file_name
-from knowwhen.evaluation.report.text import printable
 from knowwhen.evaluation.report.tree import tree_of
 from knowwhen.evaluation.running import run
 from knowwhen.graphs import direct, self_dc
 from knowwhen.models.errors import KnowwhenError, SettingsError
+from knowwhen.tools.printable import printable
 
 REPORTED = ("report.md", "report.html", "figures", "questions")
 

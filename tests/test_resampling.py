@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import bootstrap
 
@@ -48,7 +48,6 @@ def test_a_mean_of_ones_and_zeros_has_the_binomial_interval() -> None:
     assert (found.low, found.high) == pytest.approx((0.21, 0.39), abs=0.011)  # quantiles of Bin(100, .3)/100
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from([0.0, 0.25, 1.0, 7.5]), min_size=2, max_size=30), st.randoms())
 def test_an_interval_holds_the_mean_and_forgets_the_order(values: list[float], random: object) -> None:
     found = mean_of(values)

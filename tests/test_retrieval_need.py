@@ -70,7 +70,7 @@ def test_shares_of_no_questions_are_left_out() -> None:
 masks = st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), min_size=1, max_size=20)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(masks)
 def test_never_and_always_retrieving_err_in_one_way_only(rows: list[tuple[bool, bool, bool]]) -> None:
     without, with_it, looked_up = np.array(rows).T

@@ -12,6 +12,7 @@ import pytest
 import requests
 from langchain_core.exceptions import ModelTimeoutError
 
+from knowwhen import cli
 from knowwhen.models.errors import ModelError, SettingsError
 from knowwhen.models.faults import LONGEST_WAIT, Fault, fault_of
 from knowwhen.models.retrying import patiently
@@ -184,6 +185,25 @@ def test_no_key_is_repeated(said: str, secret: str) -> None:
     report = fault_of(from_openai(401, {"message": said})).report(1, ["plainwordskey"])
     assert secret not in report
     assert "check its API key" in report
+
+
+def test_what_nobody_knows_is_told_alike_to_agents_and_programs() -> None:
+    """An option of the command line would help neither."""
+    report = fault_of(KeyError("choices")).report(1)
+    assert report == "failed (KeyError: 'choices'); check its settings, and the cause of this error"
+
+
+def test_the_command_line_says_how_its_cause_is_shown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(arguments: list[str]) -> None:
+        raise ModelError(fault_of(KeyError("choices")).report(1))
+
+    monkeypatch.setattr(cli, "app", fail)
+    monkeypatch.setattr("sys.argv", ["knowwhen"])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert capsys.readouterr().err.endswith("and the cause of this error, which --debug shows\n")
 
 
 def test_ordinary_words_are_repeated_as_they_are() -> None:

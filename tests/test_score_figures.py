@@ -4,7 +4,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
@@ -100,7 +100,6 @@ def test_as_many_scores_as_answers() -> None:
         score_figures([0.5, 0.1], [True], "confidence")
 
 
-@settings(deadline=None)
 @given(scored)
 def test_auroc_is_the_share_of_pairs_in_the_right_order(pairs: list[tuple[float, bool]]) -> None:
     values, right = np.array([v for v, _ in pairs]), np.array([r for _, r in pairs])
@@ -147,7 +146,6 @@ def test_the_interval_of_auroc_needs_no_more_than_so_many_different_scores(
     assert [found.low, found.high] == pytest.approx([whole.low, whole.high], abs=0.005)
 
 
-@settings(deadline=None)
 @given(scored)
 def test_aurc_is_the_mean_over_all_orders_of_ties(pairs: list[tuple[float, bool]]) -> None:
     values, right = np.array([v for v, _ in pairs]), np.array([r for _, r in pairs])
@@ -162,7 +160,6 @@ def test_aurc_is_the_mean_over_all_orders_of_ties(pairs: list[tuple[float, bool]
     assert aurc(np.zeros(len(right)), right) == pytest.approx((~right).mean())  # no order: the mean risk
 
 
-@settings(deadline=None)
 @given(scored)
 def test_the_last_point_of_a_curve_covers_all(pairs: list[tuple[float, bool]]) -> None:
     values, right = np.array([v for v, _ in pairs]), np.array([r for _, r in pairs])

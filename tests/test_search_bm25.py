@@ -101,7 +101,7 @@ def test_half_a_surrogate_pair_does_no_harm(retriever: BM25Retriever) -> None:
     assert found(retriever, "purrs \ud83d") == ["Cats"]
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=st.text(st.characters()), k=st.integers(1, 10**12))
 def test_any_text_is_a_question(retriever: BM25Retriever, query: str, k: int) -> None:
     assert len(retriever.invoke(query, k=k)) <= len(ENTRIES)

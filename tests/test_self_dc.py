@@ -219,7 +219,7 @@ def test_a_passage_is_data_whatever_it_says(text: str) -> None:
     assert json.loads(json.dumps(output)) == output
 
 
-@pytest.mark.parametrize("text", [*HOSTILE, "", " \n", "Who?\nWhen?", "who " * 20_000])
+@pytest.mark.parametrize("text", [*HOSTILE, "Who?\nWhen?", "who " * 20_000])
 @pytest.mark.parametrize("sure", [0.1, 0.6, 0.9])
 def test_a_question_is_data_whatever_it_says(text: str, sure: float) -> None:
     output = ask(World({text: sure}, {text: ["a?", "b?"]}), question=text)

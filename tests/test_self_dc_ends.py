@@ -57,7 +57,7 @@ def compare(end: str, world: World, passages: int = 3, find: Any = None, **choic
 
 
 @pytest.mark.parametrize("end", ["generate_then_read", "retrieve_then_read"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(confidence=stated)
 def test_with_a_stated_confidence_below_one_each_end_is_met(end: str, confidence: str) -> None:
     world = World(replies={("score_confidence", Q): f"Answer: x\nConfidence: {confidence}"})
@@ -66,7 +66,7 @@ def test_with_a_stated_confidence_below_one_each_end_is_met(end: str, confidence
 
 
 @pytest.mark.parametrize("end", ["generate_then_read", "retrieve_then_read"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(probability=probabilities)
 def test_with_a_probability_below_one_each_end_is_met(end: str, probability: float) -> None:
     output = compare(end, World({Q: probability}), confidence="probability")

@@ -170,11 +170,10 @@ def test_the_context_of_a_foreign_parent_is_not_ours(schema: Any) -> None:
 
 
 def test_the_settings_of_another_method_are_not_ours() -> None:
-    method = build()
     others = retrieve_then_read(ScriptedChat([]), Shelf()).context_schema
     assert others is not None
-    shown = method.invoke({"question": "root"}, context=others(passages=7, temperature=1.5))
-    assert shown == method.invoke({"question": "root"})
+    with pytest.raises(SettingsError, match=r"a context is settings by name, .* not RetrieveThenRead"):
+        build().invoke({"question": "root"}, context=others(passages=7, temperature=1.5))
 
 
 def test_a_server_is_shown_every_setting_with_bounds_description_and_the_changed_default() -> None:
@@ -255,9 +254,11 @@ def test_a_replaced_direct_prompt_is_asked_wherever_there_are_no_passages() -> N
         ({"decompose": "Split {question} }"}, "is no template"),
         ({"decompose": "Split {question"}, "is no template"),
         ({"retrieve": "{question}"}, "there is no prompt 'retrieve'; choose from answer_directly,"),
+        ({"decompose": 3}, "the prompt 'decompose' is a text, not 3"),
+        (["decompose"], "prompts are texts by name, such as {'answer_directly': '…'}, not ['decompose']"),
     ],
 )
-def test_a_prompt_with_other_placeholders_is_refused_in_one_line(prompts: dict[str, str], said: str) -> None:
+def test_a_prompt_with_other_placeholders_is_refused_in_one_line(prompts: Any, said: str) -> None:
     with pytest.raises(SettingsError) as refused:
         build(prompts=prompts)
     assert said in str(refused.value)

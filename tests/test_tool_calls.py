@@ -135,3 +135,26 @@ def test_what_a_stream_shows_only_grows_and_begins_the_text(reply: str) -> None:
         assert now.startswith(shown) and whole.startswith(now)
         shown = now
     assert bool(shown) == bool(whole and reply[0] != "[")
+
+
+CODER = "<tool_call><function=search><parameter=query> Who directed it?</parameter></function></tool_call>"
+
+
+@pytest.mark.parametrize("reply", [CODER, f"<tool_call>{ONE}</tool_call>", f"[TOOL_CALLS][{ONE}]", ONE])
+def test_of_a_reply_that_was_cut_off_no_half_of_a_call_is_made(reply: str) -> None:
+    whole = read_calls(reply, TOOLS).calls[0]["args"]
+    for length in range(1, len(reply)):
+        read = read_calls(reply[:length], TOOLS, cut=True)
+        assert all(call["args"] == whole for call in read.calls), reply[:length]
+    assert read_calls(CODER[: CODER.index("</parameter>")], TOOLS, cut=True).faulty
+
+
+def test_a_thought_that_has_no_end_calls_nothing() -> None:
+    reply = f"<think>I could write <tool_call>{ONE}</tool_call>"
+    assert read_calls(reply, TOOLS).text == reply == text_before_calls(reply)
+    assert calls(f"{reply}</think><tool_call>{ONE}</tool_call>") == [FOUND]
+
+
+def test_a_call_nested_without_end_is_reported_not_raised() -> None:
+    (fault,) = read_calls("<tool_call>" + '{"name": ' * 99_999, TOOLS).faulty
+    assert "no JSON" in str(fault["error"])

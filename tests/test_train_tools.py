@@ -7,14 +7,18 @@ from pathlib import Path
 import pytest
 import torch
 
+from knowwhen.graphs import agent
 from knowwhen.models.pocket import pocket
 from knowwhen.models.tool_weights import FILE, with_tools
 from knowwhen.models.weights import load_weights, read_model
 from knowwhen.training import asides, open_questions
 from knowwhen.training.examples import Examples
 from knowwhen.training.follow_ups import referring
-from knowwhen.training.tool_lessons import NO_LOSS, encode, tool_batches
-from knowwhen.training.tool_talks import METHODS, Talk, Talks, tool_for, trained
+from knowwhen.training.lessons import NO_LOSS
+from knowwhen.training.tool_lessons import encode, tool_batches
+from knowwhen.training.tool_pieces import trained
+from knowwhen.training.tool_requests import METHODS, tool_for
+from knowwhen.training.tool_talks import Talk, Talks
 from knowwhen.training.tools import ToolPlan, ToolTrainer, train_tools
 
 PLAN = ToolPlan(steps=4, tokens=512, warm_up=1, rank=2, embedding_rank=4)
@@ -67,6 +71,7 @@ def test_each_kind_of_question_has_its_method() -> None:
     for kind, method in kinds.items():
         question = next(q for q in iter(lambda kind=kind: examples.elsewhere.draw(kind), ()) if q)
         assert tool_for(question) == method and method in METHODS
+    assert METHODS == agent.TOOLS
 
 
 def test_what_is_held_out_is_in_no_talk_that_is_taught() -> None:

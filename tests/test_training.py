@@ -16,10 +16,11 @@ from knowwhen.models.door import Door
 from knowwhen.models.transformers_chat import ChatTransformers
 from knowwhen.nodes import combine, decompose, read_passages
 from knowwhen.training import pocket
-from knowwhen.training.batches import COURSE, NO_LOSS, batches, encode
+from knowwhen.training.batches import COURSE, batches, encode
 from knowwhen.training.compared import Compared
 from knowwhen.training.confidence import OwnAnswer, stated_confidences
 from knowwhen.training.examples import Examples
+from knowwhen.training.lessons import NO_LOSS
 from knowwhen.training.pocket import Plan, Trainer, train
 from knowwhen.training.subjects import Subjects
 from knowwhen.training.tokenizer import train_tokenizer

@@ -105,6 +105,9 @@ def test_binding_no_tools_is_the_model_itself(tiny_llama: Path) -> None:  # noqa
         (True, "any"),
         ("Ask", "Ask"),
         ({"type": "function", "function": {"name": "Ask"}}, "Ask"),
+        ({"type": "tool", "name": "Ask"}, "Ask"),
+        ({"type": "any"}, "any"),
+        ({"type": "auto"}, None),
     ],
 )
 def test_a_choice_may_be_written_as_langchain_and_openai_do(given: object, taken: str | None) -> None:
@@ -116,6 +119,22 @@ def test_an_unknown_choice_names_the_known_ones(hermes: ChatTransformers) -> Non
         SettingsError, match="tool_choice='serch' is unknown; choose from auto, none, any, search"
     ):
         hermes.bind_tools([search], tool_choice="serch")
+
+
+def test_a_choice_that_is_bound_by_hand_is_read_alike(hermes: ChatTransformers) -> None:
+    schemas = hermes.bind_tools([search]).kwargs["tools"]
+    (fault,) = hermes.bind(tools=schemas, tool_choice="required").invoke("x").invalid_tool_calls
+    assert '"search"' in str(fault["args"])
+
+
+def test_a_setting_that_there_is_not_is_told_when_it_is_bound(hermes: ChatTransformers) -> None:
+    with pytest.raises(SettingsError, match="strict: unknown; a call takes temperature"):
+        hermes.bind_tools([search], strict=True)
+
+
+def test_a_cut_off_reply_says_so_beside_its_calls(hermes: ChatTransformers) -> None:
+    reply = hermes.bind_tools([search], tool_choice="any").invoke("x")  # random, to the bound of 8 tokens
+    assert reply.invalid_tool_calls and reply.response_metadata["finish_reason"] == "length"
 
 
 def test_a_forced_call_begins_as_the_template_writes_calls(hermes: ChatTransformers) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from evidences import answer, texts, unhurried
+from evidences import answer, texts
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -112,7 +112,6 @@ def test_semantic_entropy_between_its_bounds() -> None:
     assert SemanticEntropy(4).score(texts(*[UNKNOWN] * 4)).value == pytest.approx(math.log(4))
 
 
-@unhurried
 @given(sample_lists, st.randoms(use_true_random=False))
 def test_the_order_of_the_samples_does_not_matter(samples: list[str], random: Any) -> None:
     shuffled = random.sample(samples, len(samples))
@@ -121,7 +120,6 @@ def test_the_order_of_the_samples_does_not_matter(samples: list[str], random: An
         assert one.value == pytest.approx(other.value, abs=1e-9), estimator.name
 
 
-@unhurried
 @given(st.sampled_from(["Kleko", "Thevin", "12"]), st.integers(2, 12))
 def test_identical_samples_are_as_sure_as_can_be(text: str, k: int) -> None:
     same = texts(*[text] * k, greedy=answer(LOGPROBS, text))
@@ -134,7 +132,6 @@ def test_identical_samples_are_as_sure_as_can_be(text: str, k: int) -> None:
     assert EmbeddingGram(Letters(), k).score(same).value == pytest.approx(floor, abs=1e-6)
 
 
-@unhurried
 @given(sample_lists)
 def test_scores_keep_their_ranges(samples: list[str]) -> None:
     k = len(samples)
@@ -144,7 +141,6 @@ def test_scores_keep_their_ranges(samples: list[str]) -> None:
     assert 0 <= CoCoA(k).score(evidence(*samples)).value <= 0.84 + 1e-12
 
 
-@unhurried
 @given(
     st.lists(st.sampled_from("abcdef"), max_size=9), st.sets(st.sampled_from(["ab", "bc", "ad", "ef", "ce"]))
 )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from evidences import states, texts, unhurried
+from evidences import states, texts
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -51,20 +51,17 @@ def test_the_value_is_that_of_lm_polygraphs_eigenscore(rows: Rows, alpha: float,
     assert gram_determinant(rows, alpha) == pytest.approx(value, abs=1e-6)
 
 
-@unhurried
 @given(vectors(), st.sampled_from([1e-3, 1e-1, 1.0]))
 def test_the_value_is_the_papers_log_determinant(rows: Rows, alpha: float) -> None:
     assert gram_determinant(rows, alpha) == pytest.approx(log_det(rows, alpha), abs=1e-6)
 
 
-@unhurried
 @given(vectors(), st.randoms(use_true_random=False))
 def test_the_order_of_the_samples_does_not_matter(rows: Rows, random: Any) -> None:
     order = random.sample(range(len(rows)), len(rows))
     assert gram_determinant(rows[order]) == pytest.approx(gram_determinant(rows), abs=1e-7)
 
 
-@unhurried
 @given(vectors(), st.integers(2, 30), st.sampled_from([1e-3, 1e-2]))
 def test_identical_samples_give_the_floor(rows: Rows, k: int, alpha: float) -> None:
     same = np.tile(rows[:1], (k, 1)).astype(np.float32)
@@ -82,20 +79,17 @@ def test_the_floor_at_the_papers_settings(squared_norm: float, floor: float) -> 
     assert score.value == pytest.approx(floor, abs=0.005)
 
 
-@unhurried
 @given(vectors(), st.floats(0.1, 10), st.sampled_from([1e-3, 1e-1]))
 def test_states_twice_as_large_shift_the_value_by_a_constant(rows: Rows, scale: float, alpha: float) -> None:
     scaled = gram_determinant(scale * rows, scale**2 * alpha)
     assert scaled == pytest.approx(gram_determinant(rows, alpha) + 2 * math.log(scale), abs=1e-6)
 
 
-@unhurried
 @given(vectors(), st.floats(-50, 50))
 def test_what_all_features_of_a_state_share_does_not_count(rows: Rows, offset: float) -> None:
     assert gram_determinant(rows + offset) == pytest.approx(gram_determinant(rows), abs=1e-6)
 
 
-@unhurried
 @given(vectors(), st.sampled_from([1e-3, 1e-1]))
 def test_no_samples_of_one_size_are_surer_than_identical_ones(rows: Rows, alpha: float) -> None:
     seen = spread(rows, alpha)

@@ -3,7 +3,6 @@
 import string
 
 import pytest
-from evidences import unhurried
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,13 +71,11 @@ def test_different_answers_have_different_forms(others: tuple[str, ...]) -> None
     assert len({normal_form(other) for other in others}) == len(others)
 
 
-@unhurried
 @given(st.text())
 def test_every_answer_with_text_in_it_has_a_form(text: str) -> None:
     assert bool(normal_form(text)) == bool(text.strip())
 
 
-@unhurried
 @given(st.lists(st.sampled_from(["Kleko", "Wedo", "Thevin", "river", "Zon"]), min_size=1, max_size=4))
 def test_case_punctuation_and_articles_do_not_count(words: list[str]) -> None:
     plain = normal_form(" ".join(words))
@@ -86,7 +83,6 @@ def test_case_punctuation_and_articles_do_not_count(words: list[str]) -> None:
     assert normal_form("\t".join(f"“{word}”" for word in words)) == plain
 
 
-@unhurried
 @given(st.integers(0, 999_999))
 def test_every_number_in_words_is_the_number_in_figures(number: int) -> None:
     assert in_figures(in_words(number).split()) == [str(number)]
@@ -101,7 +97,6 @@ def test_numbers_that_stand_side_by_side_stay_two() -> None:
     assert in_figures(["nineteen", "eighty", "four"]) == ["19", "84"]
 
 
-@unhurried
 @given(st.lists(st.sampled_from(RUN)))
 def test_any_run_of_number_words_is_read(words: list[str]) -> None:
     assert not (set(in_figures(words)) & {"one", "twenty", "thousand", "million", "third"})
@@ -173,7 +168,6 @@ def test_answers_that_only_sound_so_are_answers(answer: str) -> None:
     assert not means_unknown(answer)
 
 
-@unhurried
 @given(st.text(string.ascii_lowercase + " '.,", max_size=200))
 def test_any_text_is_judged(text: str) -> None:
     assert means_unknown(text) in (True, False)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from evidences import answer, greedy, sampled, texts, unhurried
+from evidences import answer, greedy, sampled, texts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -87,7 +87,6 @@ def test_energy_needs_logits_that_are_numbers() -> None:
             Energy().score(logits(*normalisers))
 
 
-@unhurried
 @given(token_lists)
 def test_an_answer_of_equal_tokens_has_their_probability(logprobs: list[float]) -> None:
     equal = greedy([logprobs[0]] * len(logprobs))
@@ -97,7 +96,6 @@ def test_an_answer_of_equal_tokens_has_their_probability(logprobs: list[float]) 
     assert Perplexity().score(equal).value == pytest.approx(1 / probability)
 
 
-@unhurried
 @given(token_lists)
 def test_scores_of_one_answer_keep_their_ranges_and_order(logprobs: list[float]) -> None:
     evidence = greedy(logprobs)
@@ -107,7 +105,6 @@ def test_scores_of_one_answer_keep_their_ranges_and_order(logprobs: list[float])
     assert weakest - 1e-12 <= 1 / Perplexity().score(evidence).value <= mean + 1e-12
 
 
-@unhurried
 @given(st.lists(token_lists, min_size=2, max_size=6), st.randoms(use_true_random=False))
 def test_the_order_of_the_samples_does_not_matter(samples: list[list[float]], random: Any) -> None:
     shuffled = random.sample(samples, len(samples))
@@ -115,7 +112,6 @@ def test_the_order_of_the_samples_does_not_matter(samples: list[list[float]], ra
         assert estimator.score(sampled(*samples)).value == estimator.score(sampled(*shuffled)).value
 
 
-@unhurried
 @given(token_lists, st.integers(2, 6))
 def test_identical_samples_score_like_one_of_them(logprobs: list[float], k: int) -> None:
     evidence = sampled(*[logprobs] * k)
@@ -124,7 +120,6 @@ def test_identical_samples_score_like_one_of_them(logprobs: list[float], k: int)
     assert LNEntropy(k).score(evidence).value == pytest.approx(math.log(perplexity), abs=1e-9)
 
 
-@unhurried
 @given(token_lists, st.floats(0.1, 5))
 def test_entropy_scales_with_the_log_probabilities(logprobs: list[float], factor: float) -> None:
     scaled = [factor * each for each in logprobs]
@@ -132,7 +127,6 @@ def test_entropy_scales_with_the_log_probabilities(logprobs: list[float], factor
     assert scaled_once == pytest.approx(factor * once, abs=1e-9)
 
 
-@unhurried
 @given(st.lists(st.floats(0.01, 1), min_size=2, max_size=30), st.integers(1, 30))
 def test_the_entropy_of_the_best_tokens_never_exceeds_that_of_all(weights: list[float], m: int) -> None:
     shares = sorted((weight / sum(weights) for weight in weights), reverse=True)

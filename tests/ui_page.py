@@ -1,28 +1,41 @@
-"""The page of `knowwhen ui`, served, and seen in a browser that notes what it does besides."""
+"""The page of `knowwhen ui`, seen in a browser."""
 
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-ALONE = (
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
-    "--disable-sync",
-)  # fmt: skip
+import pytest
+from chromium import CHROMIUM, Seen, launched, reader
+from openai_server import serve
+from scripted import ScriptedChat
+
+pytest.importorskip("gradio")
+sync_api = pytest.importorskip("playwright.sync_api")
+
 HALF_KNOWN = "Which person starred in Skirn Vlurk and directed Thimis Plolm?"  # at probability 0.69
 PATIENCE = 60_000  # milliseconds, for a machine with other things to do
+NEEDS_BROWSER = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium; apt-get install chromium")
+PHONE = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
+HOSTILE = (
+    "</summary></details></script><script>alert(1)</script><img src=x onerror=alert(2)><svg onload=alert(3)>"
+    '<iframe src="http://127.0.0.1:9/"></iframe>{{ 7*7 }} ${alert(4)} @children [a](javascript:alert(5)) '
+    "**bold** &lt;b&gt; \u202egnorw\x1b[31m " + "x" * 400
+)
+SHOWN = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+# By the page's own clock, which stands still as long as the page is at work.
+SETTLED = """element => new Promise(settled => {
+    let quiet
+    const changed = () => { clearTimeout(quiet); quiet = setTimeout(settled, 1000) }
+    new MutationObserver(changed).observe(element, {subtree: true, childList: true, attributes: true})
+    changed()
+})"""
+expect: Any = sync_api.expect
+expect.set_options(timeout=PATIENCE)
 
 
-@dataclass
-class Seen:
-    """A page, and what it did besides being shown."""
-
-    page: Any
-    dialogs: list[str] = field(default_factory=list)
-    requests: list[str] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
+class SeenUi(Seen):
+    """The page, and what can be done on it."""
 
     def __getitem__(self, selector: str) -> Any:
         return self.page.locator(selector)
@@ -37,6 +50,14 @@ class Seen:
         self[f"#{tab}-question textarea"].fill(question)
         self[f"#{tab}-question textarea"].press("Enter")
 
+    def open_settings(self, form: str = "ask") -> None:
+        """Open a form's settings and let them settle: gradio loads them only now, and may lose what is typed
+        at that very moment."""
+        settings = self[f"#{form}-settings"]
+        settings.get_by_role("button").first.click()
+        expect(settings.locator(":is(input, textarea):visible").first).to_be_visible()
+        settings.evaluate(SETTLED)
+
     def choose_method(self, method: str, tab: str = "ask") -> None:
         self[f"#{tab}-method input"].click()
         self.page.get_by_role("option", name=method, exact=True).click()
@@ -46,29 +67,78 @@ class Seen:
         """The lines of the tree."""
         return [" ".join(each.inner_text().split()) for each in self["#ask-result .kw-step > summary"].all()]
 
+    @property
+    def focused(self) -> str:
+        """The id of what has the focus, or of the part of the page it lies in."""
+        return str(self.page.evaluate("document.activeElement.closest('[id]:not(textarea)')?.id ?? ''"))
+
+    def shows(self, selector: str) -> bool:
+        """Whether it can be seen without scrolling."""
+        return bool(
+            self[selector].first.evaluate(
+                "each => { const { top, bottom } = each.getBoundingClientRect();"
+                " return top >= 0 && bottom <= innerHeight }"
+            )
+        )
+
     def is_as_wide_as(self, width: int) -> bool:
         return bool(self.page.evaluate("document.documentElement.scrollWidth") <= width)
 
 
 @contextmanager
-def opened(browser: Any, address: str, **how: Any) -> Iterator[Seen]:
+def opened(browser: Any, address: str, **how: Any) -> Iterator[SeenUi]:
     """A new reader of the page; nothing but the page's own host may be asked for anything."""
-    context = browser.new_context(**how)
-    context.set_default_timeout(PATIENCE)
-    seen = Seen(context.new_page())
+    with reader(browser, SeenUi, **how) as seen:
+        seen.page.context.set_default_timeout(PATIENCE)
+        seen.page.goto(address)
+        seen["#ask-settings"].wait_for()
+        yield seen
+        asked = {url.split("/")[2] for url in seen.requests if not url.startswith("data:")}
+        assert asked == {address.split("/")[2]}
+        assert (seen.errors, seen.dialogs) == ([], [])
 
-    def dismiss(dialog: Any) -> None:
-        seen.dialogs.append(dialog.message)
-        dialog.dismiss()
 
-    seen.page.on("dialog", dismiss)
-    seen.page.on("request", lambda request: seen.requests.append(request.url))
-    seen.page.on("pageerror", lambda error: seen.errors.append(str(error)))
-    seen.page.goto(address)
-    seen["#ask-settings"].wait_for()
-    yield seen
-    assert {url.split("/")[2] for url in seen.requests if not url.startswith("data:")} == {
-        address.split("/")[2]
-    }
-    assert (seen.errors, seen.dialogs) == ([], [])
-    context.close()
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    from knowwhen.ui.serving import served
+
+    with served() as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with launched() as browser:
+        yield browser
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
+    """Serve a script as an OpenAI model."""
+    with ExitStack() as stack:
+
+        def serve_it(script: Any, **faults: Any) -> Any:
+            server = stack.enter_context(serve(ScriptedChat(script), **faults))
+            monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+            monkeypatch.setenv("OPENAI_API_KEY", "none")
+            return server
+
+        yield serve_it
+
+
+@pytest.fixture
+def broken_off(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Set when a run has ended, in whichever way."""
+    from knowwhen.ui import run
+
+    events_of, ended = run.aevents_of, threading.Event()
+
+    async def noting(*arguments: Any) -> AsyncIterator[dict[str, Any]]:
+        try:
+            async for event in events_of(*arguments):
+                yield event
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(run, "aevents_of", noting)
+    return ended

@@ -12,9 +12,12 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import StructuredTool, ToolException
 from pydantic import BaseModel, Field, StringConstraints
 
-from knowwhen.models.errors import KnowwhenError
-from knowwhen.tools.tool_content import answer_content
+from knowwhen.models.errors import KnowwhenError, SettingsError
+from knowwhen.models.faults import shortened
+from knowwhen.tools.passage import name_of
+from knowwhen.tools.tool_content import answer_content, looked_up
 from knowwhen.tools.tool_errors import told, told_of_arguments
+from knowwhen.tools.tool_name import checked_name, own_name
 
 DESCRIPTION = (
     "Answers a question, and looks up what the language model does not know. Returns the answer and, on the "
@@ -43,26 +46,32 @@ def as_tool(
 
     Args:
         method: takes {"question": …} and gives an `Answer`.
-        name: what the model calls it by; the graph's own name if None.
+        name: what the model calls it by: letters, digits, `_` and `-`. None: the method's own, also through
+            `bind`, `with_retry` and `with_fallbacks`; a pipe has none.
         description: tells the model what it is for.
+
+    Raises:
+        SettingsError: there is no name, or none that a model could call.
     """
 
     def ask(question: str) -> tuple[str, Any]:
         try:
-            return _content_and_output(method.invoke({"question": question}, _limit()))
+            output = method.invoke({"question": question}, _limit())
         except KnowwhenError as error:
             raise ToolException(str(error)) from error
+        return _content(output), output
 
     async def aask(question: str) -> tuple[str, Any]:
         try:
-            return _content_and_output(await method.ainvoke({"question": question}, _limit()))
+            output = await method.ainvoke({"question": question}, _limit())
         except KnowwhenError as error:
             raise ToolException(str(error)) from error
+        return _content(output), output
 
     return StructuredTool.from_function(
         ask,
         aask,
-        name=name or method.get_name(),
+        name=checked_name(name or own_name(method)),
         description=description,
         args_schema=QuestionArguments,
         response_format="content_and_artifact",
@@ -75,6 +84,10 @@ def _limit() -> RunnableConfig:
     return {"recursion_limit": RECURSION_LIMIT}
 
 
-def _content_and_output(output: Mapping[str, Any]) -> tuple[str, Any]:
-    read = (passage["title"] for step in output["steps"] for passage in step["passages"])
-    return answer_content(output["answer"], read), output
+def _content(output: Any) -> str:
+    if not isinstance(output, Mapping) or not {"answer", "steps"} <= output.keys():
+        raise SettingsError(
+            "a tool needs a runnable that gives the whole output of a method, its 'answer' and its 'steps'; "
+            f"this one gave {shortened(repr(output))}"
+        )
+    return answer_content(output["answer"], map(name_of, looked_up(output["steps"])))

@@ -32,6 +32,11 @@ def as_passages(documents: Sequence[Document]) -> list[Passage]:
     return [_as_passage(document, rank) for rank, document in enumerate(documents, start=1)]
 
 
+def name_of(passage: Passage) -> str:
+    """What a passage is called where sources are told: its title, else where it was found, else its id."""
+    return passage["title"].strip() or passage["source"].strip() or f"passage {passage['id']}"
+
+
 def _as_passage(document: Document, rank: int) -> Passage:
     metadata = document.metadata
     return Passage(

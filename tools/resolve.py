@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable
 
 from knowwhen.models.errors import SettingsError
 from knowwhen.models.standing_in import PLAYING, StandInRetriever
@@ -40,7 +41,15 @@ def resolve_retriever(retriever: RetrieverLike) -> BaseRetriever:
         return NAMED[retriever]()
     if isinstance(retriever, str | Path) and str(retriever) and Path(retriever).exists():
         return open_index(Path(retriever))
-    raise SettingsError(
-        f"no retriever is called {str(retriever)!r}; give a LangChain retriever, one of {', '.join(NAMED)}, "
+    raise SettingsError(_why_not(retriever))
+
+
+def _why_not(given: object) -> str:
+    if hasattr(given, "as_retriever"):  # LangChain's vector stores
+        return f"a {type(given).__name__} is no retriever; pass what its as_retriever() gives"
+    if callable(given) or isinstance(given, Runnable):
+        return f"a {type(given).__name__} is no retriever; pass a BaseRetriever that calls it"
+    return (
+        f"no retriever is called {str(given)!r}; give a LangChain retriever, one of {', '.join(NAMED)}, "
         "or the folder of an index built with `knowwhen index build`"
     )

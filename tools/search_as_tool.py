@@ -13,12 +13,14 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from knowwhen.models.errors import KnowwhenError, RetrievalError, SettingsError
 from knowwhen.models.faults import Fault
+from knowwhen.models.reply import documents_of
 from knowwhen.models.retrying import patiently
 from knowwhen.tools.passage import Passage, as_passages
 from knowwhen.tools.resolve import RetrieverLike, resolve_retriever
 from knowwhen.tools.retriever import PassageRetriever
 from knowwhen.tools.tool_content import search_content
 from knowwhen.tools.tool_errors import told, told_of_arguments
+from knowwhen.tools.tool_name import checked_name
 
 DESCRIPTION = (
     "Finds passages on something. Answers no question. Returns a passage a line behind its number and title, "
@@ -49,12 +51,12 @@ def search_tool(
 
     Args:
         retriever: a retriever, `almanac`, the folder of a built index, `wikipedia`, `tavily` or `google`.
-        name: what the model calls it by.
+        name: what the model calls it by: letters, digits, `_` and `-`.
         description: tells the model what it is for.
         passages: how many are returned at most, 1 or more.
 
     Raises:
-        SettingsError: there is no such retriever, or `passages` is below 1.
+        SettingsError: there is no such retriever, `passages` is below 1, or no model could call the name.
         RetrievalError: the index cannot be had.
     """
     if passages < 1:
@@ -67,7 +69,7 @@ def search_tool(
         return RetrievalError(f"{type(found).__name__} {fault.report(attempts)}")
 
     def request(query: str) -> list[Document]:
-        return patiently(lambda: found.invoke(query, **keywords), ATTEMPTS, failed)
+        return patiently(lambda: documents_of(found, found.invoke(query, **keywords)), ATTEMPTS, failed)
 
     def search(query: str) -> tuple[str, list[Passage]]:
         try:
@@ -78,7 +80,7 @@ def search_tool(
 
     return StructuredTool.from_function(
         search,
-        name=name,
+        name=checked_name(name),
         description=description,
         args_schema=SearchArguments,
         response_format="content_and_artifact",

@@ -5,7 +5,7 @@ THANKED = "You are welcome. What else would you like to know?"
 WHICH = "Which question do you mean? Please ask it in full."
 ABOUT = "What would you like to know about {name}?"
 
-# Of each list every fifth is held out of training (`tool_talks.trained`).
+# Of each list every fifth is held out of training (`tool_pieces.trained`).
 GREETINGS = (
     *(
         "hello",

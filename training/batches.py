@@ -9,11 +9,11 @@ from transformers import PreTrainedTokenizerFast
 
 from knowwhen.training.compared import Compared
 from knowwhen.training.examples import Example, Examples
+from knowwhen.training.lessons import NO_LOSS
 from knowwhen.training.subjects import NOTHING, Subjects
 from knowwhen.training.tokenizer import ASSISTANT, END, USER
 
 LENGTHS = (32, 64, 128, 192, 256, 320, 448, 1024)  # few, so that the compiled model meets few shapes
-NO_LOSS = -100
 
 
 @dataclass(frozen=True)

@@ -4,54 +4,19 @@ import random
 from collections.abc import Iterable
 
 _BEGINNINGS = (
-    *(
-        "b",
-        "c",
-        "ch",
-        "d",
-        "f",
-        "g",
-        "h",
-        "j",
-        "k",
-        "l",
-        "m",
-        "n",
-        "p",
-        "qu",
-        "r",
-        "s",
-        "sh",
-        "st",
-        "t",
-        "th",
-    ),
-    *("tr", "v", "w", "x", "y", "z", "br", "gr", "Ł", "É", "Ö"),
-)
+    "b", "c", "ch", "d", "f", "g", "h", "j", "k", "l", "m", "n", "p", "qu", "r", "s", "sh", "st", "t", "th",
+    "tr", "v", "w", "x", "y", "z", "br", "gr", "Ł", "É", "Ö",
+)  # fmt: skip
 _MIDDLES = ("a", "e", "i", "o", "u", "ai", "ee", "oo", "ia", "y", "é", "ö", "ä", "ou")
 _ENDINGS = (
-    *("n", "r", "s", "l", "m", "nd", "ng", "rt", "x", "ck", "tz", "lia", "ska", "ville", "berg", "ton", "ez"),
-    *("-", "'s"),
-)
+    "n", "r", "s", "l", "m", "nd", "ng", "rt", "x", "ck", "tz", "lia", "ska", "ville", "berg", "ton", "ez",
+    "-", "'s",
+)  # fmt: skip
 _WORDS = (
-    *(
-        "The",
-        "of",
-        "and",
-        "Great",
-        "Little",
-        "Old",
-        "House",
-        "Night",
-        "River",
-        "King",
-        "Song",
-        "Last",
-        "Winter",
-    ),
-    *("Golden", "War", "Sea", "Story", "Garden", "United", "Northern", "Street", "Love", "Lost", "Jr.", "II"),
+    "The", "of", "and", "Great", "Little", "Old", "House", "Night", "River", "King", "Song", "Last", "Winter",
+    "Golden", "War", "Sea", "Story", "Garden", "United", "Northern", "Street", "Love", "Lost", "Jr.", "II",
     "2001",
-)
+)  # fmt: skip
 
 
 def invented(rng: random.Random) -> str:

@@ -1,6 +1,6 @@
 """Questions in words that no world of the almanac has: told apart by their form, and copied all the same.
 
-`{a}` and `{b}` stand for names. Of each list every fifth is held out of training (`tool_talks.trained`).
+`{a}` and `{b}` stand for names. Of each list every fifth is held out of training (`tool_pieces.trained`).
 """
 
 ONE_FACT = (

@@ -23,7 +23,6 @@ from knowwhen.models.transformers_chat import ChatTransformers
 from knowwhen.training.batches import (
     CONFIDENCE_COURSE,
     COURSE,
-    NO_LOSS,
     QUIZ_COURSE,
     SURENESS_COURSE,
     TREE_COURSE,
@@ -34,6 +33,7 @@ from knowwhen.training.batches import (
 from knowwhen.training.confidence import certain_answers, own_answers, stated_confidences
 from knowwhen.training.curve import plot_curve
 from knowwhen.training.examples import Example
+from knowwhen.training.lessons import NO_LOSS
 from knowwhen.training.subjects import NOTHING
 from knowwhen.training.tokenizer import train_tokenizer
 

@@ -1,6 +1,6 @@
 """How a tool may fail, in one line: what the pocket model learns to pass on word for word.
 
-Of the list every fifth is held out of training (`tool_talks.trained`).
+Of the list every fifth is held out of training (`tool_pieces.trained`).
 """
 
 FAILURES = (

@@ -7,7 +7,8 @@ from typing import get_args
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 
-from knowwhen.training.tool_talks import Skill, Talk
+from knowwhen.training.tool_requests import Skill
+from knowwhen.training.tool_talks import Talk
 
 SKILLS: tuple[Skill, ...] = get_args(Skill)
 

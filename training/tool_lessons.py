@@ -9,12 +9,13 @@ import torch
 
 from knowwhen.models.tool_messages import template_turns
 from knowwhen.training.examples import Examples
+from knowwhen.training.lessons import NO_LOSS
 from knowwhen.training.tokenizer import ASSISTANT, END
 from knowwhen.training.tool_talks import Talk, Talks
 
 LENGTHS = (64, 128, 192, 256, 320, 384, 512)
 GROUP = 32  # steps drawn together
-NO_LOSS = -100
+FOLLOW_UPS = 0.7  # of the talks: shorter ones, that end with one
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def _group(rng: random.Random, tokens: int, tokenizer: Any) -> list[ToolBatch]:
         drawn += 1
         if drawn % 40 == 0:
             examples.turn_page()
-        ids, labels = encode(talks.talk(), tokenizer)
+        ids, labels = encode(talks.follow_up() if rng.random() < FOLLOW_UPS else talks.talk(), tokenizer)
         length = next((length for length in LENGTHS if length >= len(ids)), None)
         if length is None:
             continue

@@ -19,8 +19,9 @@ from torch.nn.utils import parametrize
 from knowwhen.models.tool_weights import FILE
 from knowwhen.models.weights import read_model
 from knowwhen.training.curve import plot_curve
+from knowwhen.training.lessons import NO_LOSS
 from knowwhen.training.low_rank import lay_over, save
-from knowwhen.training.tool_lessons import NO_LOSS, ToolBatch, tool_batches
+from knowwhen.training.tool_lessons import ToolBatch, tool_batches
 
 SAVE_EVERY = 100
 Report = Callable[[dict[str, float]], None]
@@ -30,11 +31,11 @@ Report = Callable[[dict[str, float]], None]
 class ToolPlan:
     """How long and how fast to train, and how large the changes are."""
 
-    steps: int = 5_000
+    steps: int = 12_000
     tokens: int = 2048  # in a step's batch, padding included
     rate: float = 4e-3
     warm_up: int = 50  # steps
-    rank: int = 16
+    rank: int = 32
     embedding_rank: int = 32
     seed: int = 6
 

@@ -48,6 +48,14 @@ def slim(svg: str) -> str:
     return re.sub(r"\d+\.\d{2,}", lambda number: f"{float(number[0]):.1f}", svg)
 
 
+def on_paper(svg: str) -> str:
+    """A drawing with a white ground under it, as its lines are black and some pages are dark."""
+    ground = '<rect x="0" y="0" width="100%" height="100%" fill="#ffffff"/>'
+    return re.sub(
+        r"<svg[^>]*>(<desc>.*?</desc>)?", lambda opening: opening[0] + ground, svg, count=1, flags=re.DOTALL
+    )
+
+
 def main(mermaid_js: Path) -> None:
     """Draw all of them."""
     from playwright.sync_api import sync_playwright
@@ -68,7 +76,7 @@ def main(mermaid_js: Path) -> None:
             )
             said = f"<desc>{escape(edges(graph))}</desc>"
             svg = re.sub(r"(<svg[^>]*>)", lambda tag, said=said: tag[1] + said, slim(drawn), count=1)
-            (GRAPHS / f"{method}.svg").write_text(svg + "\n", encoding="utf-8")
+            (GRAPHS / f"{method}.svg").write_text(on_paper(svg) + "\n", encoding="utf-8")
             print(method, f"{len(svg):,} bytes")
         browser.close()
 

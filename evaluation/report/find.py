@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from knowwhen.evaluation.report.questions import VERDICTS, QuestionRead
-from knowwhen.evaluation.report.text import printable
+from knowwhen.tools.printable import printable
 
 OF_QUESTION, OF_ANSWER = 1000, 200  # characters that are kept; the question's page has all
 

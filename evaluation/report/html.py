@@ -24,7 +24,7 @@ from knowwhen.evaluation.report.tables import (
     runs_table,
     score_table,
 )
-from knowwhen.evaluation.report.text import printable
+from knowwhen.tools.printable import printable
 
 HERE = Path(__file__).parent
 SIGNS = {"right": "✓", "wrong": "✗", "failed": "!", "not asked": "–"}

@@ -15,7 +15,7 @@ from knowwhen.evaluation.report.tables import (
     runs_table,
     score_table,
 )
-from knowwhen.evaluation.report.text import printable
+from knowwhen.tools.printable import printable
 
 SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&$@]|:(?=//))")  # also what GitHub takes for a person or a link
 

@@ -11,9 +11,9 @@ from knowwhen.evaluation.figures.retrieval_need import BoundaryFigures, NeedFigu
 from knowwhen.evaluation.figures.run_figures import RunFigures
 from knowwhen.evaluation.figures.score_figures import ScoreFigures
 from knowwhen.evaluation.intervals import Figure
+from knowwhen.evaluation.report.headings import heading
 from knowwhen.evaluation.report.summary import Summary
 from knowwhen.evaluation.report.tables import score_sets
-from knowwhen.evaluation.report.text import heading
 
 Kind = Literal["trade-off", "risk-coverage", "calibration", "needs", "routes"]
 Row = dict[str, str | int | float | None]

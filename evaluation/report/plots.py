@@ -7,10 +7,11 @@ from typing import Any
 import matplotlib  # of the extra `report`
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
+from knowwhen.evaluation.report.headings import heading
 from knowwhen.evaluation.report.plot_data import Kind, PlotData, Row
-from knowwhen.evaluation.report.text import heading, printable
+from knowwhen.tools.printable import printable
 
 STYLE = {
     "svg.fonttype": "none",  # text that can be read, marked and searched
@@ -83,7 +84,7 @@ def _trade_off(axes: Any, data: PlotData) -> None:
     if max(paid) > WIDE * min(paid) > 0:
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+        axes.xaxis.set_major_formatter(lambda cost, _: f"{cost / 1000:g}k" if cost >= 1000 else f"{cost:g}")
         axes.xaxis.set_minor_formatter(NullFormatter())
     else:
         axes.set_xlim(left=min(0.0, axes.get_xlim()[0]))
@@ -148,11 +149,11 @@ DRAWINGS: Mapping[Kind, Any] = {
 
 
 def _look(data: PlotData, label: object) -> tuple[str, str]:
-    """A method's colour and mark."""
+    """A method's colour and mark; where colours come again, they come with other marks."""
     if label not in data.methods:
         return REFERENCE, "."
     place = data.methods.index(str(label))
-    return COLORS[place % len(COLORS)], MARKERS[place % len(MARKERS)]
+    return COLORS[place % len(COLORS)], MARKERS[(place + place // len(COLORS)) % len(MARKERS)]
 
 
 def _by_method(data: PlotData) -> dict[str, list[Row]]:

@@ -10,9 +10,9 @@ import numpy as np
 from knowwhen.evaluation.figures.retrieval_need import NEEDS, Need, needs
 from knowwhen.evaluation.figures.run_figures import RIGHT_FROM
 from knowwhen.evaluation.outcome import Outcome
+from knowwhen.evaluation.report.headings import heading
 from knowwhen.evaluation.report.runs import RunRead
 from knowwhen.evaluation.report.summary import Summary
-from knowwhen.evaluation.report.text import heading
 from knowwhen.evaluation.report.tree import Branch, tree_of
 
 Verdict = Literal["right", "wrong", "failed", "not asked"]

@@ -8,8 +8,8 @@ from knowwhen.evaluation.figures.retrieval_need import NEEDS, NeedGroup
 from knowwhen.evaluation.figures.run_figures import GroupFigures, RunFigures
 from knowwhen.evaluation.figures.score_figures import ScoreFigures
 from knowwhen.evaluation.intervals import Figure
+from knowwhen.evaluation.report.headings import heading
 from knowwhen.evaluation.report.summary import Summary
-from knowwhen.evaluation.report.text import heading
 from knowwhen.models.cost import NO_COST
 
 NOTHING = "–"

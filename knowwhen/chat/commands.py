@@ -10,16 +10,18 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from knowwhen.chat.folded import folded, many
+from knowwhen.chat.folded import folded
 from knowwhen.chat.saving import save
 from knowwhen.chat.session import AUTO, Choice, Session
-from knowwhen.chat.trace import trace
+from knowwhen.chat.trace import trace, trace_text
 from knowwhen.chat.turn import Turn
 from knowwhen.graphs import METHODS
+from knowwhen.in_words import many
 from knowwhen.method_settings import settings_of
 from knowwhen.models.errors import SettingsError
-from knowwhen.tree import printable
+from knowwhen.tools.printable import printable
 
+UNBROKEN = 100_000  # characters of a line in a pipe
 SHORT = 60  # characters of a question in a list
 
 
@@ -69,6 +71,12 @@ class Commands:
                 self._set,
                 self._settings,
             ),
+            Command(
+                "/unset [NAME …]",
+                "go back to the default of a setting, or of all",
+                self._unset,
+                self._are_set,
+            ),
             Command("/trace [N]", "how the last answer, or the Nth, came about", self._trace),
             Command("/save [--force] FILE", "write the conversation to FILE.md or FILE.json", self._save),
             Command("/history", "the conversation so far", self._history),
@@ -86,12 +94,15 @@ class Commands:
             KnowwhenError: it cannot be done; says why in one line.
             Quit: the chat is to end.
         """
-        name, _, rest = line.strip().partition(" ")
+        name, rest = (*line.split(maxsplit=1), "")[:2]
         try:
             words = shlex.split(rest)
         except ValueError:
             words = rest.split()  # a single quotation mark
-        await self._named(name).run(words)
+        command = self._named(name)
+        if words and command.usage == name:
+            raise SettingsError(f"{name} takes nothing behind it, and there is {' '.join(words)}")
+        await command.run(words)
 
     def completions(self, line: str) -> Iterable[str]:
         """What the last word of a line that begins with a slash may become."""
@@ -122,17 +133,24 @@ class Commands:
 
     async def _method(self, words: list[str]) -> None:
         if words:
-            await self._use(self.session.choice.with_method(_only(words, "/method NAME")))
-        self.tell(f"method {self.session.choice.method}")
+            await self._use(self.session.now.choice.with_method(_only(words, "/method NAME")))
+        self.tell(f"method {self.session.now.choice.method}")
 
     async def _set(self, words: list[str]) -> None:
         if words:
             try:
-                choice = self.session.choice.with_settings(words, self.session.methods)
+                choice = self.session.now.choice.with_settings(words, self.session.now.methods)
             except SettingsError as error:
                 raise SettingsError(str(error).replace("--set", "/set")) from None  # as it is written here
             await self._use(choice)
-        set_to = self.session.choice.settings
+        self._tell_settings()
+
+    async def _unset(self, words: list[str]) -> None:
+        await self._use(self.session.now.choice.without_settings(words))
+        self._tell_settings()
+
+    def _tell_settings(self) -> None:
+        set_to = self.session.now.choice.settings
         for method, own in set_to.items():
             self.tell(f"{method}: {', '.join(f'{name}={value}' for name, value in own.items())}")
         if not set_to:
@@ -140,33 +158,44 @@ class Commands:
 
     def _settings(self) -> Iterable[str]:
         return dict.fromkeys(
-            f"{name}=" for method in self.session.methods for name in settings_of(method).model_fields
+            f"{name}=" for method in self.session.now.methods for name in settings_of(method).model_fields
         )
+
+    def _are_set(self) -> Iterable[str]:
+        return dict.fromkeys(name for own in self.session.now.choice.settings.values() for name in own)
 
     async def _model(self, words: list[str]) -> None:
         if words:
-            choice = self.session.choice
+            choice = self.session.now.choice
             await self._use(
                 Choice(_only(words, "/model NAME"), choice.corpus, choice.method, choice.settings)
             )
-        self.tell(f"model {self.session.choice.model}")
+        self.tell(f"model {self.session.now.choice.model}")
 
     async def _use(self, choice: Choice) -> None:
-        told = self.session.notes
-        await asyncio.to_thread(self.session.use, choice)
-        for note in self.session.notes:
+        told = self.session.now.notes
+        # Stopped by Ctrl-C, the thread goes on, but what it builds is not taken.
+        self.session.take(await asyncio.to_thread(self.session.built, choice))
+        for note in self.session.now.notes:
             if note not in told:
                 self.tell(note)
 
     async def _trace(self, words: list[str]) -> None:
         turns = await self.session.turns()
-        self.screen.print(trace(turns[_number(words, turns) - 1]))
+        turn = turns[_number(words, turns) - 1]
+        if self.screen.is_terminal:
+            self.screen.print(trace(turn))
+        else:
+            self.tell(trace_text(turn, width=UNBROKEN))
 
     async def _save(self, words: list[str]) -> None:
         file = _only([word for word in words if word != "--force"], "/save [--force] FILE")
         turns = await self.session.turns()
-        path = Path(file).expanduser()
-        save(path, self.session.thread, self.session.choice, turns, overwrite="--force" in words)
+        try:
+            path = Path(file).expanduser()
+        except RuntimeError as error:
+            raise SettingsError(f"there is no folder {file} ({error}); name another file") from None
+        save(path, self.session.thread, self.session.now.choice, turns, overwrite="--force" in words)
         self.tell(f"{many(len(turns), 'turn')} written to {path}")
 
     async def _history(self, words: list[str]) -> None:
@@ -186,9 +215,8 @@ class Commands:
         kept = await self.session.threads.all()
         for thread in kept:
             here = "* " if thread.name == self.session.thread else "  "
-            self.tell(
-                f"{here}{thread.name}  {many(len(thread.turns), 'turn')}  {_begins(thread.turns)}", style=""
-            )
+            told = many(len(thread.turns), "turn") if thread.readable else "cannot be read"
+            self.tell(f"{here}{thread.name}  {told}  {_begins(thread.turns)}".rstrip(), style="")
         if not kept:
             self.tell("no conversation is kept yet")
 
@@ -209,7 +237,7 @@ def _number(words: list[str], turns: list[Turn]) -> int:
     if not words:
         return len(turns)
     word = _only(words, "/trace N")
-    if not word.isdecimal() or not 1 <= int(word) <= len(turns):
+    if not word.isdecimal() or not 1 <= int(word[:9]) <= len(turns):
         raise SettingsError(f"there is no answer {word}; there are 1 to {len(turns)}, shown by /history")
     return int(word)
 

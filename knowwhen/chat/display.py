@@ -15,7 +15,8 @@ from knowwhen.chat.folded import folded
 from knowwhen.chat.trace import heading
 from knowwhen.chat.turn import Turn
 from knowwhen.events import Event
-from knowwhen.tree import QuestionTree, printable
+from knowwhen.tools.printable import printable
+from knowwhen.tree import QuestionTree
 
 REDRAWN = 8  # times a second
 
@@ -119,7 +120,8 @@ class AsJson(InPipe):
         self._print({"thread": thread, **turn.as_json(), "error": reason})
 
     def _print(self, told: dict[str, Any]) -> None:
-        print(json.dumps(told, ensure_ascii=False), flush=True)
+        as_it_is = (sys.stdout.encoding or "").lower().startswith("utf")
+        print(json.dumps(told, ensure_ascii=not as_it_is), flush=True)
 
 
 class _Growing:

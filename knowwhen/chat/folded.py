@@ -1,17 +1,21 @@
 """A turn in a line: which tools answered, how, from what."""
 
-from knowwhen.chat.turn import Call, Turn
+from knowwhen.chat.turn import STOPPED, Call, Turn
+from knowwhen.in_words import many
 from knowwhen.tools.tool_content import FROM_MEMORY, MOST_SOURCES, SOURCES
 
 SIGN = "▸"
 NO_TOOL = "no tool was called"
+CUT = "cut off at the model's bound of tokens"
 
 
 def folded(turn: Turn) -> str:
     """How a turn was answered, without its tree: `▸ self_dc: 3 questions, 1 looked up, 4 model calls · …`."""
-    parts = [counts(call) for call in turn.calls] or [NO_TOOL]
+    parts = [counts(call) for call in turn.calls] or [NO_TOOL if turn.answer else STOPPED]
     if any(not call.error for call in turn.calls):
-        parts.append(sources_line(turn.sources))
+        parts.append(sources_line(turn))
+    if turn.cut:
+        parts.append(CUT)
     return f"{SIGN} {' · '.join(parts)}"
 
 
@@ -31,12 +35,9 @@ def counts(call: Call) -> str:
     )
 
 
-def sources_line(titles: list[str]) -> str:
+def sources_line(turn: Turn) -> str:
     """The titles of what was read, the first few of them."""
+    titles = turn.sources
     more = f"; {len(titles) - MOST_SOURCES} more" if len(titles) > MOST_SOURCES else ""
-    return f"{SOURCES}{'; '.join(titles[:MOST_SOURCES]) or FROM_MEMORY}{more}"
-
-
-def many(number: int, noun: str) -> str:
-    """How many there are, in words."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    none = FROM_MEMORY if any(call.steps for call in turn.calls) else "none"
+    return f"{SOURCES}{'; '.join(titles[:MOST_SOURCES]) or none}{more}"

@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Callable, Iterable
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Protocol
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
-from prompt_toolkit.history import FileHistory
+from prompt_toolkit.history import FileHistory, InMemoryHistory
 from prompt_toolkit.output import create_output
 
 PROMPT = "> "
@@ -27,13 +28,14 @@ class FromTerminal:
     """Lines with history. Ctrl-C clears the line, Ctrl-D on an empty one ends.
 
     Args:
-        history: a file that keeps them, made if it is not there.
+        history: a file that keeps them, made if it is not there; None: for this chat alone.
         completions: of commands.
+        tell: shows a note, if they cannot be kept.
     """
 
-    def __init__(self, history: Path, completions: Completions) -> None:
+    def __init__(self, history: Path | None, completions: Completions, tell: Callable[[str], None]) -> None:
         self._session: PromptSession[str] = PromptSession(
-            history=FileHistory(str(history)),
+            history=_Kept(history, tell) if history else InMemoryHistory(),
             completer=_Commands(completions),
             complete_while_typing=False,
             output=create_output(always_prefer_tty=True),
@@ -51,11 +53,39 @@ class FromTerminal:
 
 
 class FromPipe:
-    """The lines of stdin."""
+    """The lines of stdin; bytes that are no UTF-8 are replaced."""
+
+    def __init__(self) -> None:
+        if isinstance(sys.stdin, TextIOWrapper):
+            sys.stdin.reconfigure(errors="replace")
 
     async def next(self) -> str | None:
         """The next line; None at its end. Nothing else goes on meanwhile."""
-        return sys.stdin.readline() or None
+        return (sys.stdin.readline() or None) if sys.stdin else None
+
+
+class _Kept(FileHistory):
+    """Lines in a file, or for this chat alone where there can be none."""
+
+    def __init__(self, file: Path, tell: Callable[[str], None]) -> None:
+        super().__init__(str(file))
+        self._tell = tell
+
+    def load_history_strings(self) -> Iterable[str]:
+        try:
+            yield from super().load_history_strings()
+        except OSError as error:
+            self._failed(error)
+
+    def store_string(self, string: str) -> None:
+        try:
+            super().store_string(string)
+        except OSError as error:
+            self._failed(error)
+
+    def _failed(self, error: OSError) -> None:
+        self._tell(f"typed lines are not kept in {self.filename!s} ({error.strerror})")
+        self._tell = lambda text: None  # once is enough
 
 
 class _Commands(Completer):

@@ -1,7 +1,7 @@
 """Who is talked to: a model, a corpus, the methods that it may use and their settings."""
 
 import warnings
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -67,6 +67,40 @@ class Choice:
                 settings.setdefault(method, {}).update(own)
         return replace(self, settings={method: own for method, own in settings.items() if own})
 
+    def without_settings(self, names: Sequence[str] = ()) -> "Choice":
+        """The same with the defaults of some settings, `name` or `method.name`; of all if none is named.
+
+        Raises:
+            SettingsError: one of them is not set.
+        """
+        settings = {method: dict(own) for method, own in self.settings.items()} if names else {}
+        for named in names:
+            label, _, name = named.rpartition(".")
+            holders = [own for method, own in settings.items() if name in own and label in ("", method)]
+            if not holders:
+                raise SettingsError(f"{named} is not set; /set shows what is")
+            for own in holders:
+                del own[name]
+        return replace(self, settings={method: own for method, own in settings.items() if own})
+
+
+@dataclass(frozen=True)
+class Built:
+    """Someone to talk to."""
+
+    choice: Choice
+    model: BaseChatModel
+    corpus: BaseRetriever
+    agent: Agent
+    notes: list[str]
+    """What the choice brought with it, such as a method that the model cannot be used with."""
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Those in use."""
+        tools: Any = self.agent.nodes["tools"].bound  # a ToolNode
+        return tuple(name for name in tools.tools_by_name if name in METHODS)
+
 
 class Session:
     """An agent and a conversation with it.
@@ -84,30 +118,38 @@ class Session:
     def __init__(self, threads: Threads, thread: str, choice: Choice, pairs: Sequence[str] = ()) -> None:
         self.threads = threads
         self.thread = thread
-        self.choice = choice
-        self.notes: list[str] = []
-        """What the last choice brought with it, such as a method that the model cannot be used with."""
-        self._parts: dict[str, tuple[str, Any]] = {}  # model and corpus, and the names that they were had by
-        self._agent: Agent
-        self.methods: tuple[str, ...] = ()
-        """Those in use."""
-        if choice.method == AUTO or not pairs:
-            self.use(choice)
-        if pairs:
-            self.use(choice.with_settings(pairs, self.methods))
+        self._now: Built | None = None
+        in_use: Sequence[str] = ()
+        if pairs and choice.method == AUTO:
+            self._now = self.built(choice)
+            in_use = self._now.methods
+        self._now = self.built(choice.with_settings(pairs, in_use))
 
-    def use(self, choice: Choice) -> None:
-        """Talk to another one. It takes a while where a model must be loaded.
+    @property
+    def now(self) -> Built:
+        """Who is talked to."""
+        assert self._now is not None
+        return self._now
+
+    def take(self, built: Built) -> None:
+        """Talk to another one."""
+        self._now = built
+
+    def built(self, choice: Choice) -> Built:
+        """Build another one, and change nothing. It takes a while where a model must be loaded.
 
         Raises:
-            KnowwhenError: the model, the corpus or a setting does not fit; then nothing has changed.
+            KnowwhenError: the model, the corpus or a setting does not fit.
         """
-        model: BaseChatModel = self._part("model", choice.model, resolve_model)
-        corpus: BaseRetriever = self._part("corpus", choice.corpus, resolve_retriever)
+        now = self._now
+        model = now.model if now and now.choice.model == choice.model else resolve_model(choice.model)
+        corpus = (
+            now.corpus if now and now.choice.corpus == choice.corpus else resolve_retriever(choice.corpus)
+        )
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always", UserWarning)
             self._check(choice, model, corpus)
-            built = agent(
+            made = agent(
                 model,
                 corpus,
                 methods=None if choice.method == AUTO else (choice.method,),
@@ -115,31 +157,18 @@ class Session:
                 settings=choice.settings,
                 checkpointer=self.threads.saver,
             )
-        self.notes = list(dict.fromkeys(str(warning.message) for warning in warned))
-        self._parts = {"model": (choice.model, model), "corpus": (choice.corpus, corpus)}
-        self._agent, self.choice = built, choice
-        self.methods = tuple(name for name in _tools(built) if name in METHODS)
+        notes = list(dict.fromkeys(str(warning.message) for warning in warned))
+        return Built(choice, model, corpus, made, notes)
 
     def ask(self, message: str) -> AsyncIterator[Event]:
         """Say something, and hear what happens (`asking.py`)."""
-        return events_of_turn(self._agent, message, self.thread)
+        return events_of_turn(self.now.agent, message, self.thread)
 
     async def turns(self) -> list[Turn]:
         """The conversation so far."""
         return await self.threads.turns(self.thread)
 
-    def _part(self, kind: str, name: str, have: Any) -> Any:
-        known, part = self._parts.get(kind, ("", None))
-        return part if part is not None and known == name else have(name)
-
     def _check(self, choice: Choice, model: BaseChatModel, corpus: BaseRetriever) -> None:
         """Build what has settings and is not in use, so that a wrong one is told now and not later."""
         for name in set(choice.settings) - set(choice.methods):
             build_method(name, model, corpus, choice.settings[name])
-
-
-def _tools(built: Agent) -> Iterable[str]:
-    """The names of an agent's tools."""
-    tools: Any = built.nodes["tools"].bound  # a ToolNode
-    names: Iterable[str] = tools.tools_by_name
-    return names

@@ -1,17 +1,15 @@
 """The chat: lines in, commands done, messages answered, until there is nothing more."""
 
-import sqlite3
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
+from knowwhen.chat.answering import Answering, reason_of
 from knowwhen.chat.commands import Commands, Quit
 from knowwhen.chat.display import Display
 from knowwhen.chat.lines import Lines
 from knowwhen.chat.session import Session
 from knowwhen.chat.stopping import Stopped
-from knowwhen.chat.turn import Turn
-from knowwhen.models.errors import KnowwhenError
 
 STOPPED = "stopped"
 Doing = Callable[[Coroutine[Any, Any, None]], Awaitable[None]]
@@ -31,6 +29,11 @@ class Talked:
     failed: int = 0
     stopped: int = 0
 
+    def count(self, reason: str) -> None:
+        """Count what was not done."""
+        self.stopped += reason == STOPPED
+        self.failed += reason != STOPPED
+
 
 async def talk(session: Session, lines: Lines, commands: Commands, display: Display, doing: Doing) -> Talked:
     """Talk until the user leaves.
@@ -47,35 +50,39 @@ async def talk(session: Session, lines: Lines, commands: Commands, display: Disp
         message = line.strip()
         if message.startswith("/") and not message.startswith("//"):
             try:
-                await doing(commands.run(message))
+                reason = await _done(commands.run(message), doing)
             except Quit:
                 break
-            except Stopped:
-                talked.stopped += 1
-                commands.tell(STOPPED)
-            except (KnowwhenError, sqlite3.Error) as error:
-                talked.failed += 1
-                commands.tell(f"knowwhen: {error}", style="red")
+            if reason:
+                talked.count(reason)
+                if reason == STOPPED:
+                    commands.tell(reason)
+                else:
+                    commands.tell(f"knowwhen: {reason}", style="red")
         elif message:
-            await _answer(session, message.removeprefix("/"), display, doing, talked)
+            talked.turns += 1
+            answering = Answering(session, message.removeprefix("/"))
+            reason = await _done(answering.follow(display, commands), doing)
+            if reason:
+                talked.count(reason)
+                display.broken_off(answering.turn, session.thread, reason)
+            else:
+                display.end(answering.turn, session.thread)
     return talked
 
 
-async def _answer(session: Session, message: str, display: Display, doing: Doing, talked: Talked) -> None:
-    talked.turns += 1
-    before, reason = len(await session.turns()), ""
+async def _done(work: Coroutine[Any, Any, None], doing: Doing) -> str:
+    """Why something was not done; empty if it was.
+
+    Raises:
+        Quit: the user wants to go.
+    """
     try:
-        await doing(display.follow(session.ask(message)))
+        await doing(work)
+    except Quit:
+        raise
     except Stopped:
-        talked.stopped += 1
-        reason = STOPPED
-    except (KnowwhenError, sqlite3.Error) as error:
-        talked.failed += 1
-        reason = str(error)
-    turns = await session.turns()
-    turn = turns[-1] if len(turns) > before else Turn(message)  # it was stopped before it was kept
-    if reason:
-        display.broken_off(turn, session.thread, reason)
-    else:
-        display.end(turn, session.thread)
-    await session.threads.tidy(session.thread)
+        return STOPPED
+    except Exception as error:  # noqa: BLE001  # whatever it is, the chat goes on
+        return reason_of(error)
+    return ""

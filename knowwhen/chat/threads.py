@@ -2,13 +2,15 @@
 
 import secrets
 import sqlite3
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, closing
+from dataclasses import dataclass, field
 from datetime import date
+from hashlib import sha256
 from pathlib import Path
 
 import typer
+from filelock import AsyncFileLock, Timeout
 from langchain_core.messages import AnyMessage
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -22,14 +24,19 @@ _NEWEST = "(SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = :thread
 _OLD = f"thread_id = :thread AND (checkpoint_ns != '' OR checkpoint_id < {_NEWEST})"
 
 
+LOCKS = 256
+IN_MEMORY = ":memory:"  # as SQLite names a file that is none
+
+
 @dataclass(frozen=True)
 class Thread:
     """A conversation that is kept."""
 
     name: str
-    last: str
+    last: str = ""
     """When it was last gone on with: ISO 8601, UTC."""
-    turns: list[Turn]
+    turns: list[Turn] = field(default_factory=list)
+    readable: bool = True
 
 
 def usual_file() -> Path:
@@ -40,23 +47,73 @@ def usual_file() -> Path:
 class Threads:
     """The conversations in a file; made by `open_threads`."""
 
-    def __init__(self, saver: AsyncSqliteSaver) -> None:
+    def __init__(self, saver: AsyncSqliteSaver, file: Path) -> None:
         self.saver = saver
+        self.file = file
+
+    @property
+    def kept(self) -> bool:
+        """Whether conversations outlast the process."""
+        return str(self.file) != IN_MEMORY
 
     async def turns(self, thread: str) -> list[Turn]:
-        """The turns of a conversation; none if there is none of that name."""
-        found = await self.saver.aget_tuple({"configurable": {"thread_id": thread}})
-        return turns_of(_messages(found)) if found else []
+        """The turns of a conversation; none if there is none of that name.
+
+        Raises:
+            KnowwhenError: it is damaged.
+            sqlite3.Error: the file is.
+        """
+        return (await self._read(thread)).turns
 
     async def all(self) -> list[Thread]:
-        """All conversations, the newest first."""
-        newest: dict[str, CheckpointTuple] = {}
-        async for found in self.saver.alist(None):  # newest first
-            of = found.config["configurable"]
-            if not of["checkpoint_ns"]:
-                newest.setdefault(of["thread_id"], found)
-        made = [Thread(name, at.checkpoint["ts"], turns_of(_messages(at))) for name, at in newest.items()]
-        return sorted(made, key=lambda thread: thread.last, reverse=True)
+        """All conversations, the newest first, damaged ones last."""
+        async with self.saver.conn.execute("SELECT DISTINCT thread_id FROM checkpoints") as rows:
+            names = [name async for (name,) in rows]
+        return sorted([await self._listed(name) for name in names], key=lambda each: each.last, reverse=True)
+
+    @asynccontextmanager
+    async def alone(self, thread: str, waiting: Callable[[], None]) -> AsyncIterator[None]:
+        """Let nobody else answer in a conversation meanwhile: of two answers at once one would be lost.
+
+        Args:
+            thread: the conversation's name.
+            waiting: told if another process is at it, whose end is waited for.
+        """
+        if not self.kept:
+            yield
+            return
+        # A lock's file must stay, so a few serve all conversations; two that share one seldom meet.
+        number = int.from_bytes(sha256(thread.encode()).digest()) % LOCKS
+        folder = self.file.with_name(f"{self.file.name}.locks")
+        folder.mkdir(exist_ok=True, mode=0o700)
+        lock = AsyncFileLock(folder / str(number))
+        try:
+            await lock.acquire(blocking=False)
+        except Timeout:
+            waiting()
+            await lock.acquire(poll_interval=0.2)
+        try:
+            yield
+        finally:
+            await lock.release()
+
+    async def _listed(self, name: str) -> Thread:
+        try:
+            return await self._read(name)
+        except KnowwhenError:
+            return Thread(name, readable=False)
+
+    async def _read(self, name: str) -> Thread:
+        try:
+            found = await self.saver.aget_tuple({"configurable": {"thread_id": name}})
+            return Thread(name, found.checkpoint["ts"], turns_of(_messages(found))) if found else Thread(name)
+        except sqlite3.Error:
+            raise
+        except Exception as error:  # of whatever reads the bytes of a message
+            raise KnowwhenError(
+                f"the conversation {name} is damaged and cannot be read ({type(error).__name__}); name "
+                "another"
+            ) from error
 
     async def new_name(self) -> str:
         """A name that no conversation has."""
@@ -83,14 +140,20 @@ async def open_threads(file: Path) -> AsyncIterator[Threads]:
     async with AsyncExitStack() as opened:
         try:
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            sqlite3.connect(file).close()  # aiosqlite's thread shows a traceback of its own if this fails
+            _try(file)
             saver = await opened.enter_async_context(AsyncSqliteSaver.from_conn_string(str(file)))
             await saver.setup()
         except (OSError, sqlite3.Error) as error:
             raise KnowwhenError(
                 f"conversations cannot be kept in {file} ({error}); name another file with --history"
             ) from error
-        yield Threads(saver)
+        yield Threads(saver, file)
+
+
+def _try(file: Path) -> None:
+    """Open a file for writing; aiosqlite's thread shows a traceback of its own if this fails."""
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
 
 
 def _messages(found: CheckpointTuple) -> list[AnyMessage]:

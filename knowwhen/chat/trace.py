@@ -8,9 +8,11 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from knowwhen.chat.folded import NO_TOOL, sources_line
-from knowwhen.chat.turn import Call, Turn
-from knowwhen.commands.ask import cost_line
-from knowwhen.tree import QuestionTree, printable, row_text
+from knowwhen.chat.turn import STOPPED, Call, Turn
+from knowwhen.in_words import cost_line
+from knowwhen.tools.passage import Passage, name_of
+from knowwhen.tools.printable import printable
+from knowwhen.tree import QuestionTree, row_text
 
 FIRST_WORDS = 72  # characters of a passage
 WIDTH = 100  # characters of a line in a file
@@ -22,15 +24,15 @@ def trace(turn: Turn) -> Group:
     for call in turn.calls:
         shown.append(heading(call.tool, "" if call.steps else call.asked))
         shown += _unfolded(call)
-    told = sources_line(turn.sources) if turn.calls else NO_TOOL
+    told = sources_line(turn) if turn.calls else NO_TOOL if turn.answer else STOPPED
     shown.append(Text(printable(told), style="dim"))
-    shown.append(Text(f"in all, with the agent's own calls: {cost_line(dict(turn.cost))}", style="dim"))
+    shown.append(Text(f"in all, with the agent's own calls: {cost_line(turn.cost)}", style="dim"))
     return Group(*shown)
 
 
-def trace_text(turn: Turn) -> str:
-    """The same as plain text."""
-    page = Console(file=StringIO(), width=WIDTH, color_system=None, force_terminal=False)
+def trace_text(turn: Turn, width: int = WIDTH) -> str:
+    """The same as plain text, in lines of so many characters at most."""
+    page = Console(file=StringIO(), width=width, color_system=None, force_terminal=False)
     page.print(trace(turn))
     written: str = page.file.getvalue()  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in written.splitlines())
@@ -51,7 +53,7 @@ def _unfolded(call: Call) -> Iterable[RenderableType]:
         for step in call.steps:
             tree.add(step)
         yield tree
-        yield Text(cost_line(dict(call.cost)), style="dim")
+        yield Text(cost_line(call.cost), style="dim")
     else:
         yield Text("\n").join(map(_passage_text, call.passages)) if call.passages else Text("nothing found")
 
@@ -66,7 +68,7 @@ def row_with_passages(step: dict[str, Any]) -> Text:
     return text
 
 
-def _passage_text(passage: dict[str, Any]) -> Text:
-    title, words = (" ".join(printable(passage[part]).split()) for part in ("title", "text"))
+def _passage_text(passage: Passage) -> Text:
+    name, words = (" ".join(printable(part).split()) for part in (name_of(passage), passage["text"]))
     first = words if len(words) <= FIRST_WORDS else words[:FIRST_WORDS].rpartition(" ")[0] + " …"
-    return Text(f"[{passage['rank']}] ", style="dim").append(f"{title}: " if title else "").append(first)
+    return Text(f"[{passage['rank']}] ", style="dim").append(f"{name}: {first}")

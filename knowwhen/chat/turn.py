@@ -3,12 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import takewhile
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from knowwhen.models.cost import NO_COST, Cost, add_costs
-from knowwhen.tools.tool_content import ERROR
+from knowwhen.nodes.answered_calls import NO_ANSWER
+from knowwhen.tools.passage import Passage, name_of
+from knowwhen.tools.tool_content import ERROR, looked_up
 
 STOPPED = "stopped before there was an answer"
 
@@ -30,11 +33,16 @@ class Call:
         return list(self.output["steps"]) if isinstance(self.output, Mapping) else []
 
     @property
-    def passages(self) -> list[dict[str, Any]]:
+    def passages(self) -> list[Passage]:
         """What was read, in the order read."""
         if isinstance(self.output, list):
             return self.output
         return [passage for step in self.steps for passage in step["passages"]]
+
+    @property
+    def found(self) -> list[Passage]:
+        """Of these what was looked up, not written by the model itself."""
+        return self.output if isinstance(self.output, list) else looked_up(self.steps)
 
     @property
     def cost(self) -> Cost:
@@ -52,14 +60,16 @@ class Turn:
     answer: str = ""
     """Empty while there is none, and for good in a turn that failed or was stopped."""
     calls: list[Call] = field(default_factory=list)
+    cut: bool = False
+    """Whether the answer is cut off, as it came to the model's bound of tokens."""
     own_cost: Cost = field(default_factory=lambda: NO_COST)
     """Of the agent's own model calls."""
 
     @property
     def sources(self) -> list[str]:
-        """The titles of all passages read, each once."""
-        titles = (" ".join(passage["title"].split()) for call in self.calls for passage in call.passages)
-        return list(dict.fromkeys(title for title in titles if title))
+        """The titles of all passages looked up, or what else they are called, each once."""
+        names = (" ".join(name_of(passage).split()) for call in self.calls for passage in call.found)
+        return list(dict.fromkeys(names))
 
     @property
     def cost(self) -> Cost:
@@ -71,6 +81,7 @@ class Turn:
         return {
             "question": self.question,
             "answer": self.answer,
+            "cut": self.cut,
             "sources": self.sources,
             "calls": [vars(call) for call in self.calls],
             "cost": self.cost,
@@ -79,22 +90,22 @@ class Turn:
 
 def turns_of(messages: Sequence[AnyMessage]) -> list[Turn]:
     """The turns of a conversation, as its messages tell them."""
-    answers = {each.tool_call_id: each for each in messages if isinstance(each, ToolMessage)}
     turns: list[Turn] = []
-    for message in messages:
+    for place, message in enumerate(messages):
         if isinstance(message, HumanMessage):
             turns.append(Turn(message.text))
-        elif isinstance(message, AIMessage) and turns:
+        elif isinstance(message, AIMessage) and turns and message.text != NO_ANSWER:
             turn = turns[-1]
             turn.own_cost = add_costs(turn.own_cost, _cost(message))
-            turn.calls += _calls(message, answers)
-            turn.answer = "" if message.tool_calls else message.text.strip()
+            turn.calls += _calls(message, messages[place + 1 :])
+            turn.answer = "" if message.tool_calls or message.invalid_tool_calls else message.text.strip()
+            turn.cut = _ended_by(message) in ("length", "max_tokens")
     return turns
 
 
-def asked_of(arguments: Mapping[str, Any]) -> str:
-    """What a tool is asked: the value of its one argument."""
-    return " ".join(str(value) for value in arguments.values())
+def asked_of(arguments: Mapping[str, Any] | str | None) -> str:
+    """What a tool is asked: the value of its one argument, or what could not be read as arguments."""
+    return " ".join(map(str, arguments.values())) if isinstance(arguments, Mapping) else arguments or ""
 
 
 def error_of(message: ToolMessage) -> str:
@@ -102,10 +113,17 @@ def error_of(message: ToolMessage) -> str:
     return message.text.removeprefix(ERROR) if message.status == "error" else ""
 
 
-def _calls(message: AIMessage, answers: Mapping[str, ToolMessage]) -> Iterator[Call]:
-    for call in message.tool_calls:
-        asked, told = asked_of(call["args"]), answers.get(call["id"] or "")
-        yield Call(call["name"], asked, told.artifact, error_of(told)) if told else Call(call["name"], asked)
+def _calls(message: AIMessage, behind: Sequence[AnyMessage]) -> Iterator[Call]:
+    told = takewhile(lambda each: isinstance(each, ToolMessage), behind)
+    answers = {each.tool_call_id: each for each in told if isinstance(each, ToolMessage)}
+    for call in [*message.tool_calls, *message.invalid_tool_calls]:
+        name, asked, answer = call["name"] or "?", asked_of(call["args"]), answers.get(call["id"] or "")
+        yield Call(name, asked, answer.artifact, error_of(answer)) if answer else Call(name, asked)
+
+
+def _ended_by(message: AIMessage) -> object:
+    told = message.response_metadata
+    return told.get("finish_reason") or told.get("stop_reason") or told.get("done_reason")
 
 
 def _cost(message: AIMessage) -> Cost:

@@ -1,7 +1,7 @@
 """`knowwhen ask`: one question, its tree as it grows, its answer and its cost."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -74,7 +74,9 @@ def _print_tree(method: "Method", question: str, stream: bool) -> None:
     from rich.live import Live
 
     from knowwhen.events import events_of
-    from knowwhen.tree import QuestionTree, printable
+    from knowwhen.in_words import cost_line
+    from knowwhen.tools.printable import printable
+    from knowwhen.tree import QuestionTree
 
     screen = Console(stderr=True, highlight=False)
     tree, output = QuestionTree(), {}
@@ -95,11 +97,3 @@ def _print_tree(method: "Method", question: str, stream: bool) -> None:
         screen.print(tree)
     screen.print(cost_line(output["cost"]), style="dim")
     print(printable(output["answer"]))
-
-
-def cost_line(cost: dict[str, Any]) -> str:
-    """What an answer cost, in words."""
-    return (
-        f"{cost['model_calls']} model calls, {cost['input_tokens']} tokens in, {cost['output_tokens']} out, "
-        f"{cost['retrievals']} retrievals, {cost['passages']} passages"
-    )

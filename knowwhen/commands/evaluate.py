@@ -120,7 +120,7 @@ def _print(report: "BoundaryReport") -> None:
     from rich.text import Text
 
     from knowwhen.evaluation.boundary_table import headings, rows, verdicts
-    from knowwhen.tree import printable
+    from knowwhen.tools.printable import printable
 
     screen = Console(highlight=False)
     for block in report.blocks:

@@ -13,7 +13,7 @@ def tools(
     base: Annotated[
         Path | None, typer.Option(help="Folder of a pocket model; the package's own if left out.")
     ] = None,
-    steps: Annotated[int, typer.Option(min=1, help="Training steps, of 2,048 tokens each.")] = 5000,
+    steps: Annotated[int, typer.Option(min=1, help="Training steps, of 2,048 tokens each.")] = 12_000,
     seed: Annotated[int, typer.Option(help="Seed of the training examples.")] = 6,
     compiled: Annotated[bool, typer.Option(help="Compile the model first.")] = False,
 ) -> None:

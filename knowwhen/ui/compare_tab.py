@@ -7,10 +7,18 @@ import gradio as gr
 
 from knowwhen.models.errors import KnowwhenError
 from knowwhen.ui import html
-from knowwhen.ui.controls import area, corpus_input, examples, method_input, model_input, question_input
-from knowwhen.ui.form import names_of, setting_inputs, settings_from
-from knowwhen.ui.request import Library, Request
-from knowwhen.ui.run import answering
+from knowwhen.ui.controls import (
+    area,
+    corpus_input,
+    examples,
+    model_input,
+    question_input,
+    scroll_to,
+    spoken_area,
+)
+from knowwhen.ui.desk import Desk
+from knowwhen.ui.method_form import MethodForm, chosen
+from knowwhen.ui.request import Library, Request, names_of
 
 SIDES = (("left", "One method", "self_dc"), ("right", "Another method", "retrieve_then_read"))
 
@@ -23,62 +31,63 @@ def compare_tab(library: Library) -> None:
         stop = gr.Button("Stop", interactive=False, min_width=80, elem_id="compare-stop")
     with gr.Row():
         model, corpus = model_input("compare"), corpus_input("compare")
-    with gr.Row():
-        methods = [method_input(label, value, f"compare-{side}") for side, label, value in SIDES]
-    forms = gr.Column()
-    table = area(elem_id="compare-table")
+    forms = []
     with gr.Row(equal_height=False):
-        seen = []
-        for side, _, _ in SIDES:
+        for side, label, method in SIDES:
             with gr.Column(min_width=300):
-                seen.append(area(elem_id=f"compare-{side}-status", elem_classes="kw-live"))
-                seen.append(area(elem_id=f"compare-{side}-result"))
+                forms.append(MethodForm(label, method, f"compare-{side}"))
     examples(question)
+    with gr.Column(elem_id="compare-seen", elem_classes="kw-seen"):
+        status, table = spoken_area("compare-status"), area(elem_id="compare-table")
+        with gr.Row(equal_height=False):
+            columns = []
+            for side, _, _ in SIDES:
+                with gr.Column(min_width=300):
+                    columns.append(area(elem_id=f"compare-{side}-result"))
+    comparing = _Comparing(library, len(forms[0].inputs))
+    quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 
-    async def answer(asked: str, of: str, among: str, *chosen: Any) -> AsyncIterator[tuple[Any, ...]]:
-        names, values = chosen[:2], chosen[2:]
-        first = len(names_of(names[0]))
+    asks = [compare.click, question.submit]
+    gr.on(asks, None, js=scroll_to("compare-seen"))
+    gr.on(
+        asks,
+        comparing.answer,
+        [question, model, corpus, *forms[0].inputs, *forms[1].inputs],
+        [status, table, *columns, stop],
+        concurrency_limit=None,
+        trigger_mode="multiple",
+        **quiet,
+    )
+    stop.click(comparing.stop, None, None, queue=False, **quiet)
+
+
+class _Comparing:
+    """What the tab's result is filled with; a form has `width` inputs."""
+
+    def __init__(self, library: Library, width: int) -> None:
+        self._desk = Desk(library)
+        self._width = width
+
+    async def answer(
+        self, page: gr.Request, asked: str, of: str, among: str, *forms: Any
+    ) -> AsyncIterator[tuple[Any, ...]]:
         try:
+            sides = [chosen(forms[: self._width]), chosen(forms[self._width :])]
             requests = [
-                Request(asked, name, of.strip(), among.strip(), settings_from(name, own))
-                for name, own in zip(names, (values[:first], values[first:]), strict=True)
+                Request(asked.strip(), name, of.strip(), among.strip(), settings) for name, settings in sides
             ]
+            requests[0].check()
         except KnowwhenError as error:
-            yield html.failed(error), "", "", "", "", gr.skip()
+            yield html.failed(error), "", "", "", gr.skip()
             return
-        async for runs in answering(library, *requests):
-            ended = all(run.state in ("answered", "failed") for run in runs)
-            shown = [
-                shown for run in runs for shown in (html.status(run), html.result(run, run.request.method))
-            ]
-            yield *shown, html.compared(runs), gr.Button(interactive=not ended)
+        names, reader = names_of(requests), str(page.session_hash)
+        if self._desk.is_asking(reader, *requests):
+            yield (gr.skip(),) * 5
+            return
+        async for runs in self._desk.ask(reader, *requests):
+            columns = [html.column(run, name) for run, name in zip(runs, names, strict=True)]
+            ended = all(run.ended for run in runs)
+            yield html.status(*runs), html.compared(runs), *columns, gr.Button(interactive=not ended)
 
-    def settings(one: str, other: str) -> None:
-        inputs = []
-        with gr.Row():
-            for (side, _, _), name in zip(SIDES, (one, other), strict=True):
-                with (
-                    gr.Column(min_width=300),
-                    gr.Accordion(f"Settings of {name}", open=False, elem_id=f"compare-{side}-settings"),
-                ):
-                    inputs += setting_inputs(name, f"compare-{side}")
-        comparing = gr.on(
-            [compare.click, question.submit],
-            answer,
-            [question, model, corpus, *methods, *inputs],
-            [*seen, table, stop],
-            show_progress="hidden",
-            concurrency_limit=None,
-            api_visibility="private",
-        )
-        stop.click(
-            lambda: (html.stopped(), html.stopped(), gr.Button(interactive=False)),
-            None,
-            [seen[0], seen[2], stop],
-            cancels=[comparing],
-            queue=False,
-            api_visibility="private",
-        )
-
-    with forms:
-        gr.render(inputs=methods)(settings)
+    async def stop(self, page: gr.Request) -> None:
+        self._desk.stop(str(page.session_hash))

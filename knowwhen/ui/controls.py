@@ -4,10 +4,10 @@ from typing import Any
 
 import gradio as gr
 
-from knowwhen.graphs import METHODS
 from knowwhen.tools.resolve import NAMED
 
 NARROWEST = 240  # pixels; two side by side do not fit a phone
+LIVE = '<div role="status">${value}</div>'  # stays while what is in it changes, or changes are not read out
 EXAMPLES = {
     "half known": "Which person starred in Skirn Vlurk and directed Thimis Plolm?",
     "known": "Who directed Thimis Plolm?",
@@ -23,7 +23,7 @@ def question_input(key: str) -> gr.Textbox:
         placeholder="Ask something, then press Enter",
         lines=1,
         max_lines=5,
-        interactive=True,  # what is asked with is made later, with the form
+        interactive=True,
         elem_id=f"{key}-question",
     )
 
@@ -31,6 +31,19 @@ def question_input(key: str) -> gr.Textbox:
 def area(text: str = "", **told: Any) -> gr.HTML:
     """Where the page's own HTML is shown, in the page's own style."""
     return gr.HTML(text, apply_default_css=False, **told)
+
+
+def spoken_area(elem_id: str) -> gr.HTML:
+    """Where it is shown what is to be told to who cannot see it, too."""
+    return area(elem_id=elem_id, elem_classes="kw-live", html_template=LIVE)
+
+
+def scroll_to(elem_id: str) -> str:
+    """JavaScript that shows what is asked for, where it would come below the fold."""
+    return f"""() => {{
+      const seen = document.getElementById("{elem_id}");
+      if (seen.getBoundingClientRect().top > innerHeight / 2) seen.scrollIntoView();
+    }}"""
 
 
 def examples(question: gr.Textbox) -> None:
@@ -41,18 +54,6 @@ def examples(question: gr.Textbox) -> None:
         example_labels=[f"{name}: {each}" for name, each in EXAMPLES.items()],
         label="For the pocket model",
         api_visibility="private",
-    )
-
-
-def method_input(label: str, value: str, key: str) -> gr.Dropdown:
-    """One of the methods."""
-    return gr.Dropdown(
-        list(METHODS),
-        value=value,
-        label=label,
-        interactive=True,
-        min_width=NARROWEST,
-        elem_id=f"{key}-method",
     )
 
 

@@ -1,8 +1,7 @@
 """A method's settings as a form, made from their names, bounds and descriptions alone."""
 
-import types
 from collections.abc import Sequence
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 import gradio as gr
 from gradio.components import Component
@@ -11,9 +10,6 @@ from pydantic.fields import FieldInfo
 from knowwhen.method_settings import settings_of
 from knowwhen.nodes.settings import Settings
 from knowwhen.settings_text import read_settings
-
-FINEST = 0.01  # by which a number between bounds moves
-MOST_ON_A_SLIDER = 100
 
 
 def setting_inputs(method: str, key: str) -> list[Component]:
@@ -43,7 +39,7 @@ def names_of(method: str) -> list[str]:
 
 
 def settings_from(method: str, values: Sequence[Any]) -> dict[str, Any]:
-    """What a filled-in form says, as far as it differs from the defaults.
+    """What a filled-in form says, as far as it differs from the defaults, which an empty field stands for.
 
     Args:
         method: whose form.
@@ -55,47 +51,42 @@ def settings_from(method: str, values: Sequence[Any]) -> dict[str, Any]:
     fields = settings_of(method).model_fields
     given = {}
     for name, value in zip(names_of(method), values, strict=True):
-        if _nullable(fields[name]) and isinstance(value, str):
-            value = read_settings([f"{name}={value.strip()}"])[name] if value.strip() else None
-        if value != fields[name].default:
+        if isinstance(value, str):
+            value = value.strip()
+            value = read_settings([f"{name}={value}"])[name] if _is_number(fields[name]) else value
+        if value not in ("", fields[name].default):
             given[name] = value
     return given
 
 
 def _input(name: str, field: FieldInfo, key: str) -> Component:
     told: dict[str, Any] = {
-        "label": name.replace("_", " "), "info": field.description, "value": field.default, "key": key,
-        "interactive": True,
+        "label": name.replace("_", " "), "info": _info(field), "interactive": True, "min_width": 200,
+        "elem_id": key,
     }  # fmt: skip
-    kind = field.annotation
-    if _nullable(field):  # an empty number would be sent as 0
-        return gr.Textbox(**{**told, "value": "", "placeholder": "the method's own"})
-    if get_origin(kind) is Literal:
-        return gr.Radio(choices=list(get_args(kind)), **told)
-    if kind is bool:
-        return gr.Checkbox(**told)
-    if kind in (int, float):
-        return _number(field, told)
-    return gr.Textbox(**told)
+    if get_origin(field.annotation) is Literal:
+        return gr.Radio(choices=list(get_args(field.annotation)), value=field.default, **told)
+    if field.annotation is bool:
+        return gr.Checkbox(value=field.default, **told)
+    # Numbers, too: the settings say what is wrong with one, and gradio's makes 0 of one left empty.
+    default = "" if field.default is None else str(field.default)
+    return gr.Textbox(value=default, placeholder=default or "the method's own", max_lines=1, **told)
 
 
-def _number(field: FieldInfo, told: dict[str, Any]) -> Component:
-    """A slider between two bounds; a plain number, which the settings themselves check, without."""
-    step = 1 if field.annotation is int else FINEST
+def _is_number(field: FieldInfo) -> bool:
+    return bool({field.annotation, *get_args(field.annotation)} & {int, float})
+
+
+def _info(field: FieldInfo) -> str:
+    """What a setting is, and its bounds."""
     bounds = {
-        name: getattr(bound, name)
+        name: f"{getattr(bound, name):g}"
         for bound in field.metadata
         for name in ("ge", "gt", "le", "lt")
         if hasattr(bound, name)
     }
-    low = bounds.get("ge", bounds["gt"] + step if "gt" in bounds else None)
-    high = bounds.get("le", bounds["lt"] - step if "lt" in bounds else None)
-    if low is None or high is None or high > MOST_ON_A_SLIDER:
-        return gr.Number(precision=0 if field.annotation is int else None, **told)
-    return gr.Slider(minimum=low, maximum=high, step=step, **told)
-
-
-def _nullable(field: FieldInfo) -> bool:
-    return get_origin(field.annotation) in (Union, types.UnionType) and type(None) in get_args(
-        field.annotation
-    )
+    words = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
+    told = " and ".join(f"{words[name]} {bounds[name]}" for name in words if name in bounds)
+    if "ge" in bounds and "le" in bounds:
+        told = f"{bounds['ge']} to {bounds['le']}"
+    return f"{field.description} ({told})" if told else str(field.description)

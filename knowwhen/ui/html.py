@@ -1,14 +1,13 @@
 """What the page shows, as HTML: what others wrote stays text in it."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
-from knowwhen.commands.ask import cost_line
 from knowwhen.evaluation.report.html import SIGNS
 from knowwhen.evaluation.report.questions import QuestionRead
 from knowwhen.evaluation.report.summary import Summary
@@ -21,9 +20,11 @@ from knowwhen.evaluation.report.tables import (
     runs_table,
     score_table,
 )
-from knowwhen.evaluation.report.text import printable
-from knowwhen.evaluation.report.tree import tree_of
+from knowwhen.evaluation.report.tree import Branch, tree_of
+from knowwhen.in_words import cost_line
 from knowwhen.nodes.state import ROOT
+from knowwhen.tools.printable import printable
+from knowwhen.ui.request import names_of
 from knowwhen.ui.run import Run
 from knowwhen.ui.what_if.turn import Turn, Values, WhatIf
 
@@ -37,50 +38,54 @@ STATES = {
 }
 
 
-def status(run: Run) -> str:
-    """Where a run is, or what it failed of, on one line."""
-    return _render("status", state=run.state, text=run.error or STATES[run.state])
-
-
-def stopped() -> str:
-    """That a run was stopped."""
-    return _render("status", state="stopped", text=STATES["stopped"])
+def status(*runs: Run) -> str:
+    """Where runs are, or what they failed of: one line of all that are at the same, or one of each."""
+    told = [(run.state, run.error or STATES[run.state]) for run in runs]
+    lines = dict.fromkeys(told)
+    if len(lines) == 1:
+        return _render("status", lines=lines)
+    names = names_of([run.request for run in runs])
+    return _render(
+        "status", lines=[(state, f"{name}: {text}") for name, (state, text) in zip(names, told, strict=True)]
+    )
 
 
 def done(text: str) -> str:
     """That something was done."""
-    return _render("status", state="answered", text=text)
+    return _render("status", lines=[("answered", text)])
 
 
 def failed(error: Exception) -> str:
     """What something failed of, on one line."""
-    return _render("status", state="failed", text=str(error))
+    return _render("status", lines=[("failed", str(error))])
 
 
-def result(run: Run, title: str = "") -> str:
-    """The answer, what it cost, and the tree."""
-    return _render("result", run=run, title=title, output=run.output, tree=tree_of(list(run.rows.values())))
+def result(run: Run) -> str:
+    """The question, the answer, what it cost, and the tree."""
+    return _render("result", run=run, asked=run.request.question, tree=_tree(run))
+
+
+def column(run: Run, name: str) -> str:
+    """The same beside another run's, under a name of its own; nothing of a run that came to nothing."""
+    return _render("result", run=run, title=name, tree=_tree(run)) if run.rows else ""
+
+
+def told(gate: WhatIf, values: Values) -> str:
+    """How many routes would change, in a sentence."""
+    moved = ", ".join(f"{dial.label} = {values[dial.name]:g}" for dial in gate.dials())
+    return _render("told", told=_counted(gate.turns(values)), moved=moved, sampled=gate.sampled)
 
 
 def what_if(gate: WhatIf, values: Values) -> str:
     """Which routes would change."""
     turns, zones = gate.turns(values), gate.zones(values)
-    return _render(
-        "what_if",
-        turns=turns,
-        told=_told(turns),
-        zones=zones,
-        low=zones[0].start,
-        high=zones[-1].end,
-        values=[(dial.label, values[dial.name]) for dial in gate.dials()],
-    )
+    return _render("what_if", turns=turns, zones=zones, low=zones[0].start, high=zones[-1].end)
 
 
 def compared(runs: Sequence[Run]) -> str:
-    """Two runs in a table; empty until both have ended."""
-    if any(run.state != "answered" for run in runs):
-        return ""
-    return _render("compared", runs=runs)
+    """The question, and two runs in a table once both were answered."""
+    names, answered = names_of([run.request for run in runs]), all(run.state == "answered" for run in runs)
+    return _render("compared", asked=runs[0].request.question, runs=runs if answered else (), names=names)
 
 
 def tables(summary: Summary) -> str:
@@ -94,18 +99,22 @@ def tables(summary: Summary) -> str:
     )
 
 
-def questions(read: Sequence[QuestionRead], at: int, total: int) -> str:
+def questions(read: Sequence[QuestionRead], folder: int) -> str:
     """Some questions of an evaluation, each to be opened.
 
     Args:
         read: those shown.
-        at: how many come before them.
-        total: how many fit the filter.
+        folder: the evaluation's number in this process, so that no two steps have one name.
     """
-    return _render("questions", questions=read, at=at, total=total)
+    return _render("questions", questions=read, folder=folder)
 
 
-def _told(turns: Sequence[Turn]) -> str:
+def shown(at: int, count: int, total: int) -> str:
+    """Which of the questions that fit are shown."""
+    return _render("shown", at=at, count=count, total=total)
+
+
+def _counted(turns: Sequence[Turn]) -> str:
     """How many routes would change, in a sentence."""
     gated = [turn for turn in turns if turn.becomes != "no gate"]
     counts = {
@@ -117,8 +126,15 @@ def _told(turns: Sequence[Turn]) -> str:
     return ", ".join(parts)
 
 
-def _as_json(details: Mapping[str, Any]) -> str:
-    return "\n".join(f"{name}: {json.dumps(details[name], ensure_ascii=False)}" for name in sorted(details))
+def _tree(run: Run) -> list[Branch]:
+    return tree_of(list(run.rows.values()))
+
+
+def _detail(value: Any) -> str:
+    """What a method saw, one to a line if there are several."""
+    if isinstance(value, list) and value and all(isinstance(each, (str, int, float)) for each in value):
+        return "\n".join(map(str, value))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _finalize(value: object) -> object:
@@ -139,5 +155,5 @@ ENVIRONMENT.globals |= {
     "ROUTES": ROUTES,
     "ROOT": ROOT,
     "cost_line": cost_line,
-    "as_json": _as_json,
+    "detail": _detail,
 }

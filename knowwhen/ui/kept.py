@@ -4,6 +4,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
+from weakref import WeakValueDictionary
 
 T = TypeVar("T")
 
@@ -18,7 +19,8 @@ class Kept(Generic[T]):
     def __init__(self, most: int) -> None:
         self._most = most
         self._things: OrderedDict[Hashable, T] = OrderedDict()
-        self._making: dict[Hashable, threading.Lock] = {}
+        # Each while somebody holds it or waits for it, so that all who ask for a thing have the same one.
+        self._making: WeakValueDictionary[Hashable, threading.Lock] = WeakValueDictionary()
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -32,15 +34,10 @@ class Kept(Generic[T]):
             with self._lock:
                 if key in self._things:
                     self._things.move_to_end(key)
-                    self._making.pop(key, None)
                     return self._things[key]
-            try:
-                thing = make()
-                with self._lock:
-                    self._things[key] = thing
-                    while len(self._things) > self._most:
-                        self._things.popitem(last=False)
-            finally:
-                with self._lock:
-                    self._making.pop(key, None)
+            thing = make()
+            with self._lock:
+                self._things[key] = thing
+                while len(self._things) > self._most:
+                    self._things.popitem(last=False)
             return thing

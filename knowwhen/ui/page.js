@@ -16,6 +16,16 @@
     }
     if (focused && document.activeElement === document.body) named(focused)?.querySelector("summary").focus();
   }).observe(document.body, { childList: true, subtree: true });
-  // What is said of a run is told to who cannot see it.
-  for (const live of document.querySelectorAll(".kw-live")) live.setAttribute("aria-live", "polite");
+  // A button that is pressed and then closed (Stop, Next) hands the focus to its neighbour.
+  let button = null;
+  document.addEventListener("focusin", ({ target }) => { button = target.closest("button"); });
+  new MutationObserver(() => {
+    if (!button?.disabled) return;
+    button.parentElement.querySelector("button:enabled")?.focus();
+    button = null;
+  }).observe(document.body, { attributeFilter: ["disabled"], subtree: true });
+  // Gradio's list of choices opens at any key; the Tab that leaves it would leave it open over the page.
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Tab" && event.target.matches("[role=combobox]")) event.stopPropagation();
+  }, true);
 }

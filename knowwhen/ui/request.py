@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +10,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.retrievers import BaseRetriever
 
 from knowwhen.graphs import METHODS, Method
-from knowwhen.method_settings import LOOKS_UP
+from knowwhen.method_settings import LOOKS_UP, settings_of
 from knowwhen.models.errors import SettingsError
 from knowwhen.models.resolve import resolve_model
 from knowwhen.tools.resolve import resolve_retriever
@@ -37,6 +38,20 @@ class Request:
             raise SettingsError("the question is empty; write one")
         if self.method not in METHODS:
             raise SettingsError(f"there is no method {self.method!r}; choose from {', '.join(METHODS)}")
+
+
+def names_of(requests: Sequence[Request]) -> list[str]:
+    """By what two are told apart: the method, or how one method is set differently."""
+    methods = [request.method for request in requests]
+    if len(set(methods)) > 1:
+        return methods
+    defaults = {name: field.default for name, field in settings_of(methods[0]).model_fields.items()}
+    whole = [{**defaults, **request.settings} for request in requests]
+    differing = [name for name in defaults if any(each[name] != whole[0][name] for each in whole)]
+    return [
+        ", ".join([method, *(f"{name.replace('_', ' ')} = {each[name]}" for name in differing)])
+        for method, each in zip(methods, whole, strict=True)
+    ]
 
 
 class Library:

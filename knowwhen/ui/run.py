@@ -1,7 +1,7 @@
 """A question being answered, as it is seen from the page."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Literal
@@ -10,7 +10,7 @@ from knowwhen.events import aevents_of
 from knowwhen.models.errors import KnowwhenError
 from knowwhen.ui.request import Library, Request
 
-State = Literal["loading", "asking", "answered", "failed"]
+State = Literal["loading", "asking", "answered", "stopped", "failed"]
 _numbers = count(1)
 
 
@@ -27,6 +27,18 @@ class Run:
     """What is known of each question, by its id: fields of a `Step`, all of them once it is answered."""
     output: dict[str, Any] = field(default_factory=dict)
     """What the method gave back; empty until then."""
+    task: "asyncio.Task[None] | None" = field(default=None, repr=False)
+    """That asks."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will come."""
+        return self.state in ("answered", "stopped", "failed")
+
+    def stop(self) -> None:
+        """Ask nothing more."""
+        if self.task is not None:
+            self.task.cancel()
 
     def take(self, event: dict[str, Any]) -> None:
         """Take in an event (`knowwhen.events`)."""
@@ -39,7 +51,7 @@ class Run:
         row.update(told)
 
 
-async def answering(library: Library, *requests: Request) -> AsyncIterator[tuple[Run, ...]]:
+async def answering(library: Library, *requests: Request) -> AsyncGenerator[tuple[Run, ...], None]:
     """Ask, several at once if there are several, and tell how far they are whenever one has come further.
 
     Given are always the same runs, further on. What fails ends its own run, with one line. Left early, it
@@ -47,8 +59,8 @@ async def answering(library: Library, *requests: Request) -> AsyncIterator[tuple
     """
     runs = tuple(map(Run, requests))
     news: asyncio.Queue[bool] = asyncio.Queue()  # whether the run that has come further goes on
-    # Tasks of their own: whoever reads this generator may do so from another task each time.
-    tasks = [asyncio.create_task(_follow(library, run, news)) for run in runs]
+    for run in runs:  # tasks of their own: this generator may be read from another task each time
+        run.task = asyncio.create_task(_follow(library, run, news))
     try:
         yield runs
         under_way = len(runs)
@@ -58,10 +70,12 @@ async def answering(library: Library, *requests: Request) -> AsyncIterator[tuple
                 told.append(news.get_nowait())
             under_way -= told.count(False)
             yield runs
-        await asyncio.gather(*tasks)  # raises what is no error of ours
+        for run in runs:
+            if run.task is not None and not run.task.cancelled():
+                await run.task  # raises what is no error of ours
     finally:
-        for task in tasks:
-            task.cancel()
+        for run in runs:
+            run.stop()
 
 
 async def _follow(library: Library, run: Run, news: asyncio.Queue[bool]) -> None:
@@ -76,7 +90,10 @@ async def _follow(library: Library, run: Run, news: asyncio.Queue[bool]) -> None
             news.put_nowait(True)
     except KnowwhenError as error:
         run.state, run.error = "failed", str(error)
+    except asyncio.CancelledError:
+        run.state = "stopped"
+        raise
     finally:
-        if run.state not in ("answered", "failed"):
+        if not run.ended:
             run.state, run.error = "failed", "it broke off; the terminal says why"
         news.put_nowait(False)

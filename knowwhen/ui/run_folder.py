@@ -3,8 +3,10 @@
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
+from knowwhen.evaluation.figures.retrieval_need import NEEDS
 from knowwhen.evaluation.figures.run_figures import RIGHT
 from knowwhen.evaluation.journal import JOURNAL
 from knowwhen.evaluation.report.questions import QuestionRead, question_of
@@ -15,6 +17,7 @@ from knowwhen.models.errors import KnowwhenError
 from knowwhen.models.faults import shortened
 from knowwhen.ui.kept import Kept
 
+_folder_numbers = count(1)
 LONGEST = 400  # characters of a question and its answers that are searched
 
 Stamp = tuple[tuple[str, int, int], ...]
@@ -47,8 +50,15 @@ class RunFolder:
         told = [run.origin.metrics for run in self._runs]
         self.right = RIGHT if all(RIGHT in metrics for metrics in told) else told[0][0]
         self.summary = summarise(self._runs, right=self.right)
+        self.number = next(_folder_numbers)
         self._numbers = {name: number for number, name in enumerate(self.summary.question_ids, start=1)}
         self._lines = [_line(self._question(name)) for name in self.summary.question_ids]
+
+    @property
+    def needs(self) -> list[str]:
+        """Of retrieval, those that a question has; none where the runs cannot tell."""
+        found = {line.need for line in self._lines}
+        return [need for need in NEEDS if need in found]
 
     @property
     def labels(self) -> list[str]:
@@ -94,9 +104,13 @@ def open_folder(path: str) -> RunFolder:
     Raises:
         KnowwhenError: there is none, or it is damaged.
     """
+    if not path.strip():
+        raise KnowwhenError("no folder is named; write the one that knowwhen evaluate wrote to")
     try:
         out = Path(path.strip()).expanduser()
         return _folders.get((str(out), _stamp(out)), lambda: RunFolder(out))
+    except KnowwhenError:
+        raise
     except (OSError, ValueError, RuntimeError) as error:  # no folder's name, or not to be read
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise KnowwhenError(f"{shortened(path.strip())} cannot be opened: {reason}") from None

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from knowwhen.models.errors import KnowwhenError, SettingsError
+from knowwhen.models.errors import KnowwhenError
 
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # read when gradio is imported
 
@@ -13,9 +13,11 @@ try:
 except ModuleNotFoundError as error:
     raise KnowwhenError("the page needs gradio; pip install 'knowwhen[ui]'") from error
 
-from knowwhen.ui.page import build_page, look
+from starlette.middleware import Middleware
 
-FIRST_PORT, PORTS = 7860, 100  # tried one after the other if none is asked for
+from knowwhen.ui.guard import Guard
+from knowwhen.ui.page import build_page, look
+from knowwhen.ui.ports import check_port
 
 
 @contextmanager
@@ -30,29 +32,28 @@ def served(host: str = "127.0.0.1", port: int | None = None) -> Iterator[str]:
         Its address.
 
     Raises:
-        SettingsError: the port is in use.
+        SettingsError: the port is in use, or the host is no address of this machine.
     """
+    host = host.strip("[]")
+    check_port(host, port)
     page = build_page()
-    try:
-        _, address, _ = page.launch(
-            server_name=host,
-            server_port=port,
-            inbrowser=False,
-            share=False,
-            quiet=True,
-            prevent_thread_lock=True,
-            ssr_mode=False,
-            pwa=False,
-            mcp_server=False,
-            run_history=False,
-            enable_monitoring=False,
-            footer_links=[],
-            allowed_paths=[],
-            **look(),
-        )
-    except OSError as error:
-        where = f"port {port}" if port else f"every port from {FIRST_PORT} to {FIRST_PORT + PORTS - 1}"
-        raise SettingsError(f"{where} is in use or closed to you; choose another with --port") from error
+    _, address, _ = page.launch(
+        server_name=f"[{host}]" if ":" in host else host,
+        server_port=port,  # None: the first free one now, as another page may have begun meanwhile
+        inbrowser=False,
+        share=False,
+        quiet=True,
+        prevent_thread_lock=True,
+        ssr_mode=False,
+        pwa=False,
+        mcp_server=False,
+        run_history=False,
+        enable_monitoring=False,
+        footer_links=[],
+        allowed_paths=[],
+        app_kwargs={"middleware": [Middleware(Guard, host=host)]},
+        **look(),
+    )
     try:
         yield address
     finally:

@@ -18,6 +18,8 @@ from knowwhen.uncertainty.clusters import by_normal_form
 class Agreement:
     """KEQA's gate over a finished run."""
 
+    sampled = True
+
     def __init__(self, steps: Sequence[Step], settings: Mapping[str, Any]) -> None:
         self.steps = steps
         self._alpha: float = settings["alpha"]

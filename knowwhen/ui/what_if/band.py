@@ -14,6 +14,8 @@ from knowwhen.ui.what_if.turn import Dial, Step, Turn, Values, Zone
 class Band:
     """Self-DC's gate over a finished run."""
 
+    sampled = False
+
     def __init__(self, steps: Sequence[Step], settings: Mapping[str, Any]) -> None:
         self.steps = steps
         self._before: Values = {name: settings[name] for name in ("alpha", "beta")}

@@ -52,6 +52,8 @@ class Cut:
 class Doubt:
     """SeaKR's gate over a finished run: after the first step that changes, the reasoning is another."""
 
+    sampled = True  # and each thought is one of them
+
     def __init__(self, steps: Sequence[Step], cut: Cut) -> None:
         self.steps = steps
         self._cut = cut
@@ -99,8 +101,9 @@ class Doubt:
 class Boundary:
     """TAIKC's boundary by an estimator over a finished run."""
 
-    def __init__(self, steps: Sequence[Step], cut: Cut) -> None:
+    def __init__(self, steps: Sequence[Step], cut: Cut, sampled: bool = False) -> None:
         self.steps = steps
+        self.sampled = sampled
         self._cut = cut
 
     def dials(self) -> Sequence[Dial]:

@@ -12,6 +12,7 @@ from knowwhen.ui.what_if.agreement import Agreement
 from knowwhen.ui.what_if.band import Band
 from knowwhen.ui.what_if.cut import Boundary, Cut, Doubt
 from knowwhen.ui.what_if.turn import Step, WhatIf, place
+from knowwhen.uncertainty.resolve import ESTIMATORS
 
 
 def what_if_of(run: Run, library: Library) -> WhatIf | None:
@@ -47,5 +48,7 @@ def _boundary(steps: Sequence[Step]) -> WhatIf | None:
     """Of the steps that an estimator decided, by the threshold that they were held to."""
     for step in steps:
         if "threshold" in step["details"] and step["estimator"]:
-            return Boundary(steps, Cut("threshold", step["details"]["threshold"], kind_of(step["estimator"])))
+            cut = Cut("threshold", step["details"]["threshold"], kind_of(step["estimator"]))
+            kind = ESTIMATORS[step["estimator"].partition(":")[0]]
+            return Boundary(steps, cut, sampled=hasattr(kind, "k"))
     return None

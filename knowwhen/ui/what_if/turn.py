@@ -69,6 +69,8 @@ class WhatIf(Protocol):
     """A method's gate over the steps of one finished run, which are in the order of the tree."""
 
     steps: Sequence[Step]
+    sampled: bool
+    """Whether the scores come from sampled answers, so that those of another run would be others."""
 
     def dials(self) -> Sequence[Dial]:
         """The thresholds that can be moved; none: no step was decided by one."""
