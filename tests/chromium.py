@@ -1,4 +1,8 @@
-"""A browser for tests of pages, which notes what a page does besides being shown."""
+"""A browser for tests of pages, which notes what a page does besides being shown.
+
+A page is another process: what a click or a key does in it may come after the next line of a test. So tests
+do not read a page, but `expect` something of it, which waits.
+"""
 
 import shutil
 from collections.abc import Iterator
@@ -7,12 +11,17 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import pytest
+from playwright.sync_api import expect as expect_of_page
+from playwright.sync_api import sync_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 ALONE = (
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
     "--disable-sync",
 )  # fmt: skip
+PATIENCE = 60_000  # milliseconds, for a machine with other things to do
+expect: Any = expect_of_page
+expect.set_options(timeout=PATIENCE)
 
 
 @contextmanager
@@ -20,8 +29,7 @@ def launched() -> Iterator[Any]:
     """Debian's Chromium, which asks nobody for anything by itself; without one the test is left out."""
     if CHROMIUM is None:
         pytest.skip("there is no Chromium; apt-get install chromium")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ALONE))
         yield browser
         browser.close()
@@ -36,6 +44,15 @@ class Seen:
     requests: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
+    def follow(self, link: Any) -> None:
+        """Click a link, and wait until the page behind it is there."""
+        with self.page.expect_navigation():
+            link.click()
+
+    def is_as_wide_as(self, width: int) -> None:
+        """Wait until nothing stands out of a window of this width."""
+        expect(self.page.locator("html")).to_have_js_property("scrollWidth", width)
+
 
 S = TypeVar("S", bound=Seen)
 
@@ -44,6 +61,7 @@ S = TypeVar("S", bound=Seen)
 def reader(browser: Any, kind: type[S], **how: Any) -> Iterator[S]:
     """A new reader, whose page is still empty."""
     context = browser.new_context(**how)
+    context.set_default_timeout(PATIENCE)
     seen = kind(context.new_page())
 
     def dismiss(dialog: Any) -> None:

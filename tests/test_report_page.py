@@ -1,19 +1,18 @@
 """The report's page in a real browser: by keyboard, with and without scripts, with texts that attack it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chromium import CHROMIUM, Seen, launched, reader
+from chromium import CHROMIUM, Seen, expect, launched, reader
 from outcomes import failure, outcome
 from report_runs import three_methods, write_run, write_runs
 
 from knowwhen.evaluation.outcome import Outcome
 from knowwhen.evaluation.report import write_report, writing
 
-sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium; apt-get install chromium")
 
 HOSTILE = (
@@ -91,11 +90,11 @@ def test_texts_of_others_stay_texts(browser: Any, hostile: Path, how: dict[str, 
         assert shown.count(SHOWN) >= 5 + 2 + 3 * 5 + 1
         assert "{{ 7*7 }}{% raw %}&lt;b&gt;" in shown
         assert not {"\u202e", "\u2066", "\x00", "\x1b"} & set(seen.page.content())
-        assert seen.page.locator("img, iframe").count() == 0
-        assert seen.page.locator("script").count() == 1
-        assert seen.page.locator(".question").count() == 4
-        assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
-        assert SHOWN in seen.page.locator(".question").last.inner_text()  # of what failed, the error
+        expect(seen.page.locator("img, iframe")).to_have_count(0)
+        expect(seen.page.locator("script")).to_have_count(1)
+        expect(seen.page.locator(".question")).to_have_count(4)
+        seen.is_as_wide_as(390)
+        expect(seen.page.locator(".question").last).to_contain_text(SHOWN)  # of what failed, the error
         seen.page.wait_for_timeout(200)
         assert (seen.dialogs, seen.errors) == ([], [])
         assert seen.requests == [hostile.as_uri()]
@@ -111,23 +110,22 @@ def test_texts_of_others_stay_texts_when_they_are_found(
     write_report(tmp_path)
     page = tmp_path / "questions" / "find.html"
     with opened(browser, page, viewport={"width": 390, "height": 800}, **how) as seen:
-        assert found(seen) == list("1234")
+        finds(seen, "1234")
         choose(seen, {"text": "</SCRIPT><script>alert(1)", "wrong": "1"})
-        sync_api.expect(seen.page.locator("output")).to_have_text("1 of 4 questions")
-        assert found(seen) == ["4"]
-        said = seen.page.locator(".found li").inner_text()
-        assert SHOWN in said and "{{ 7*7 }}{% raw %}&lt;b&gt;" in said
-        assert '! "><img src=x onerror=alert(4)>' in said
+        expect(seen.page.locator("output")).to_have_text("1 of 4 questions")
+        finds(seen, "4")
+        for said in (SHOWN, "{{ 7*7 }}{% raw %}&lt;b&gt;", '! "><img src=x onerror=alert(4)>'):
+            expect(seen.page.locator(".found li")).to_contain_text(said)
         assert not {"\u202e", "\u2066", "\x00", "\x1b"} & set(page.read_text("utf-8"))
-        assert seen.page.locator("img, iframe").count() == 0
-        assert seen.page.locator("script").count() == 2  # the page's, and what it looks in
-        assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
+        expect(seen.page.locator("img, iframe")).to_have_count(0)
+        expect(seen.page.locator("script")).to_have_count(2)  # the page's, and what it looks in
+        seen.is_as_wide_as(390)
         choose(
             seen, {"kind": seen.page.locator("[name=kind] option").last.get_attribute("value"), "wrong": ""}
         )
-        sync_api.expect(seen.page.locator("output")).to_have_text("3 of 4 questions")
-        seen.page.locator(".found a").first.click()
-        assert seen.page.locator("#question-1 .inside").is_visible()
+        expect(seen.page.locator("output")).to_have_text("3 of 4 questions")
+        seen.follow(seen.page.locator(".found a").first)
+        expect(seen.page.locator("#question-1 .inside")).to_be_visible()
         assert (seen.dialogs, seen.errors) == ([], [])
 
 
@@ -135,36 +133,32 @@ def test_the_drill_down_opens_by_keyboard_without_scripts(browser: Any, tmp_path
     html = write_report(write_runs(tmp_path)).html
     with opened(browser, html, java_script_enabled=False) as seen:
         question = seen.page.locator("#question-1")
-        assert not question.locator(".inside").is_visible()
+        expect(question.locator(".inside")).not_to_be_visible()
         question.locator("summary").first.focus()
         seen.page.keyboard.press("Enter")
-        assert question.get_by_text("Right is this. Retrieval is needed.").is_visible()
+        expect(question.get_by_text("Right is this. Retrieval is needed.")).to_be_visible()
         for _ in range(3):
             seen.page.keyboard.press("Tab")
         seen.page.keyboard.press("Space")  # the third method's
         answer = question.locator(".answer").nth(2)
-        assert answer.get_by_text("0.100").first.is_visible()
-        assert [route.inner_text() for route in answer.locator(".step .route").all()] == [
-            "decompose", "generate", "retrieve"
-        ]  # fmt: skip
-        assert answer.locator("ul ul > li").count() == 2
-        assert answer.get_by_text("1 retrievals").is_visible()
-        assert [sign.inner_text() for sign in question.locator(".verdicts .verdict").all()] == [
-            "✗ direct", "✓ retrieve_then_read", "✓ self_dc"
-        ]  # fmt: skip
+        expect(answer.get_by_text("0.100").first).to_be_visible()
+        expect(answer.locator(".step .route")).to_have_text(["decompose", "generate", "retrieve"])
+        expect(answer.locator("ul ul > li")).to_have_count(2)
+        expect(answer.get_by_text("1 retrievals")).to_be_visible()
+        verdicts = ["✗ direct", "✓ retrieve_then_read", "✓ self_dc"]
+        expect(question.locator(".verdicts .verdict")).to_have_text(verdicts, use_inner_text=True)
 
 
 def test_without_scripts_all_questions_are_there_and_no_filter(browser: Any, tmp_path: Path) -> None:
     html = write_report(write_runs(tmp_path)).html
     with opened(browser, html, java_script_enabled=False) as seen:
-        assert not seen.page.locator("form").is_visible()
-        assert shown(seen) == list("12345678")
+        expect(seen.page.locator("form")).not_to_be_visible()
+        shows(seen, "12345678")
 
 
-def shown(seen: Seen) -> list[str]:
-    """The numbers of the questions to be seen."""
-    numbers = seen.page.locator(".question .number").all()
-    return [number.inner_text() for number in numbers if number.is_visible()]
+def shows(seen: Seen, numbers: str) -> None:
+    """Wait until these are the questions to be seen."""
+    expect(seen.page.locator(".question .number:visible")).to_have_text(list(numbers))
 
 
 FILTERED: list[tuple[dict[str, str], str]] = [
@@ -195,13 +189,13 @@ def test_the_filter_shows_what_fits(
 ) -> None:
     html = write_report(write_runs(tmp_path)).html
     with opened(browser, html) as seen:
-        assert shown(seen) == list("12345678")
+        shows(seen, "12345678")
         choose(seen, chosen)
         told = f"{len(expected)} of 8 questions on this page"
-        sync_api.expect(seen.page.locator("output")).to_have_text(told)
-        assert shown(seen) == list(expected)
+        expect(seen.page.locator("output")).to_have_text(told)
+        shows(seen, expected)
         seen.page.reload()  # the address keeps what was chosen
-        assert shown(seen) == list(expected)
+        shows(seen, expected)
         assert seen.errors == []
 
 
@@ -211,24 +205,24 @@ def test_the_filter_goes_along_from_page_to_page(
     monkeypatch.setattr(writing, "QUESTIONS", 4)
     html = write_report(write_runs(tmp_path)).html
     with opened(browser, html) as seen:
-        seen.page.get_by_role("link", name="1–4 (2)").click()
+        seen.follow(seen.page.get_by_role("link", name="1–4 (2)"))
         seen.page.locator("[name=wrong]").select_option("*")
-        sync_api.expect(seen.page.locator("output")).to_have_text("2 of 4 questions on this page")
-        assert shown(seen) == list("12")
-        seen.page.get_by_role("link", name="next").first.click()
-        assert seen.page.url.split("/")[-1] == "0002.html#wrong=*"
-        assert shown(seen) == list("5678")
-        assert seen.page.locator("[name=wrong]").input_value() == "*"
-        seen.page.get_by_role("link", name="find in all 8").first.click()
-        assert found(seen) == list("125678")
-        seen.page.get_by_role("link", name="report").first.click()
-        assert seen.page.url == f"{html.as_uri()}#questions"
+        expect(seen.page.locator("output")).to_have_text("2 of 4 questions on this page")
+        shows(seen, "12")
+        seen.follow(seen.page.get_by_role("link", name="next").first)
+        expect(seen.page).to_have_url((html.parent / "questions" / "0002.html").as_uri() + "#wrong=*")
+        shows(seen, "5678")
+        expect(seen.page.locator("[name=wrong]")).to_have_value("*")
+        seen.follow(seen.page.get_by_role("link", name="find in all 8").first)
+        finds(seen, "125678")
+        seen.follow(seen.page.get_by_role("link", name="report").first)
+        expect(seen.page).to_have_url(f"{html.as_uri()}#questions")
         assert (seen.errors, seen.dialogs) == ([], [])
 
 
-def found(seen: Seen) -> list[str]:
-    """The numbers of the questions found on all pages."""
-    return [number.inner_text() for number in seen.page.locator(".found .number").all()]
+def finds(seen: Seen, numbers: Iterable[object]) -> None:
+    """Wait until these are the questions found on all pages."""
+    expect(seen.page.locator(".found .number")).to_have_text([str(number) for number in numbers])
 
 
 @pytest.mark.parametrize(("chosen", "expected"), FILTERED)
@@ -238,21 +232,22 @@ def test_questions_are_found_over_all_pages(
     monkeypatch.setattr(writing, "QUESTIONS", 3)
     html = write_report(write_runs(tmp_path)).html
     with opened(browser, html) as seen:
-        seen.page.get_by_role("link", name="find some").click()
-        assert found(seen) == list("12345678")
+        seen.follow(seen.page.get_by_role("link", name="find some"))
+        finds(seen, "12345678")
         choose(seen, chosen)
         told = f"{len(expected)} of 8 questions"
-        sync_api.expect(seen.page.locator("output")).to_have_text(told)
-        assert found(seen) == list(expected)
+        expect(seen.page.locator("output")).to_have_text(told)
+        finds(seen, expected)
         seen.page.reload()
-        assert found(seen) == list(expected)
-        seen.page.locator(".found a").last.click()
+        finds(seen, expected)
+        seen.follow(seen.page.locator(".found a").last)
         number = int(expected[-1])
-        assert seen.page.url.split("/")[-1] == f"000{(number + 2) // 3}.html#question-{number}"
-        assert seen.page.locator(f"#question-{number} .inside").is_visible()
-        assert seen.page.locator(".question .inside:visible").count() == 1
+        page = html.parent / "questions" / f"000{(number + 2) // 3}.html"
+        expect(seen.page).to_have_url(f"{page.as_uri()}#question-{number}")
+        expect(seen.page.locator(f"#question-{number} .inside")).to_be_visible()
+        expect(seen.page.locator(".question .inside:visible")).to_have_count(1)
         seen.page.go_back()
-        assert found(seen) == list(expected)
+        finds(seen, expected)
         assert (seen.errors, seen.dialogs) == ([], [])
         assert {url.split("/")[2] for url in seen.requests} == {""}  # of files, which have no host
 
@@ -266,21 +261,21 @@ def test_of_many_questions_found_some_are_shown_and_the_rest_on_demand(browser: 
     write_report(tmp_path)
     with opened(browser, tmp_path / "questions" / "find.html") as seen:
         choose(seen, {"wrong": "1", "kind": "even"})
-        sync_api.expect(seen.page.locator("output")).to_have_text("250 of 501 questions")
-        assert found(seen) == [str(number) for number in range(2, 201, 2)]
+        expect(seen.page.locator("output")).to_have_text("250 of 501 questions")
+        finds(seen, range(2, 201, 2))
         more = seen.page.locator("button")
         more.focus()
         seen.page.keyboard.press("Enter")
-        assert seen.page.evaluate("document.activeElement.textContent") == "What is q202?"
-        assert more.inner_text() == "50 more"
+        expect(seen.page.locator(":focus")).to_have_text("What is q202?")
+        expect(more).to_have_text("50 more")
         more.click()
-        assert found(seen) == [str(number) for number in range(2, 501, 2)]
-        assert not more.is_visible()
+        finds(seen, range(2, 501, 2))
+        expect(more).not_to_be_visible()
         choose(seen, {"wrong": "", "text": "q77"})
-        sync_api.expect(seen.page.locator("output")).to_have_text("0 of 501 questions")
+        expect(seen.page.locator("output")).to_have_text("0 of 501 questions")
         choose(seen, {"kind": ""})
-        sync_api.expect(seen.page.locator("output")).to_have_text("1 of 501 questions")
-        assert found(seen) == ["77"]
+        expect(seen.page.locator("output")).to_have_text("1 of 501 questions")
+        finds(seen, ["77"])
 
 
 def test_without_scripts_the_page_that_finds_says_where_the_questions_are(
@@ -289,10 +284,10 @@ def test_without_scripts_the_page_that_finds_says_where_the_questions_are(
     monkeypatch.setattr(writing, "QUESTIONS", 4)
     write_report(write_runs(tmp_path))
     with opened(browser, tmp_path / "questions" / "find.html", java_script_enabled=False) as seen:
-        assert seen.page.get_by_text("all questions are on the pages").is_visible()
-        assert not seen.page.locator("form, button, script").first.is_visible()
-        seen.page.get_by_role("link", name="report").click()
-        assert seen.page.get_by_role("link", name="5–8").is_visible()
+        expect(seen.page.get_by_text("all questions are on the pages")).to_be_visible()
+        expect(seen.page.locator("form, button, script").filter(visible=True)).to_have_count(0)
+        seen.follow(seen.page.get_by_role("link", name="report"))
+        expect(seen.page.get_by_role("link", name="5–8")).to_be_visible()
 
 
 STYLED = (
@@ -323,11 +318,11 @@ def test_a_phone_shows_the_whole_page_and_a_wide_table_moves_by_keyboard(
         write_run(tmp_path, f"{label}-with-a-name-that-is-long", outcomes, method=label)
     html = write_report(tmp_path).html
     with opened(browser, html, viewport={"width": 390, "height": 800}) as seen:
-        assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
+        seen.is_as_wide_as(390)
         region = seen.page.get_by_role("region", name="Methods")
         region.focus()
         seen.page.keyboard.press("ArrowRight")
         # A page's function is looked at again by eval, which this page's policy forbids; this is not.
-        sync_api.expect(region).not_to_have_js_property("scrollLeft", 0)
+        expect(region).not_to_have_js_property("scrollLeft", 0)
         first = region.get_by_role("rowheader").first
         assert first.bounding_box()["x"] >= 0  # the method's name stays in sight

@@ -2,6 +2,7 @@
 
 # ruff: noqa: F811  # a fixture from ui_page is an argument by its name
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -10,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chromium import PATIENCE
 from self_dc_script import World, task_of
 from ui_page import (  # noqa: F401
     HALF_KNOWN,
     HOSTILE,
     NEEDS_BROWSER,
-    PATIENCE,
     PHONE,
     SHOWN,
     address,
@@ -41,21 +42,23 @@ def test_by_keyboard_alone_a_question_is_asked_and_a_step_opened(browser: Any, a
         seen.page.keyboard.type(HALF_KNOWN)
         seen.page.keyboard.press("Enter")
         expect(seen["#ask-result .kw-big"]).to_have_text("Thudo Rake")
-        assert seen.steps[1:] == [
+        expect(seen.steps).to_have_text([
+            re.compile("^1 Which"),
             "1.1 Who starred in Skirn Vlurk? retrieve probability 0.08 → Thudo Rake",
             "1.2 Who directed Thimis Plolm? generate probability 0.99 → Thudo Rake",
-        ]
+        ], use_inner_text=True)  # fmt: skip
         step = seen["#ask-result .kw-step"].nth(1)
         for _ in range(60):
             seen.page.keyboard.press("Tab")
             if step.locator("summary").evaluate("each => each === document.activeElement"):
                 break
-        assert not step.locator(".kw-passages").is_visible()
+        expect(step.locator(".kw-passages")).not_to_be_visible()
         seen.page.keyboard.press("Enter")
         passages = step.locator(".kw-passages li")
-        assert passages.count() == 3 and passages.first.is_visible()
-        told = passages.first.inner_text()
-        assert "Skirn Vlurk" in told and "Thudo Rake" in told and "almanac · score " in told
+        expect(passages).to_have_count(3)
+        expect(passages.first).to_be_visible()
+        for told in ("Skirn Vlurk", "Thudo Rake", "almanac · score "):
+            expect(passages.first).to_contain_text(told)
 
 
 def test_a_tree_grows_and_what_is_open_in_it_stays_open(
@@ -74,15 +77,16 @@ def test_a_tree_grows_and_what_is_open_in_it_stays_open(
         seen.ask("Whole?", model="openai:growing")
         first = seen["#ask-result .kw-step"].nth(1)
         expect(first).to_contain_text("→ the answer to First?")
-        assert seen["#ask-result .kw-step"].count() == 3
-        assert [step.split()[-3:] == ["not", "answered", "yet"] for step in seen.steps] == [True, False, True]
-        assert seen["#ask-result .kw-big"].count() == 0 and "Asking" in seen["#ask-status"].inner_text()
+        lines = ["not answered yet", "→ the answer to First?", "not answered yet"]
+        expect(seen.steps).to_contain_text(lines)
+        expect(seen["#ask-result .kw-big"]).to_have_count(0)
+        expect(seen["#ask-status"]).to_contain_text("Asking")
         first.locator("summary").press("Enter")
-        assert first.get_by_text("All about First?").is_visible()
+        expect(first.get_by_text("All about First?")).to_be_visible()
         go_on.set()
         expect(seen["#ask-result .kw-big"]).to_have_text("the answer to Whole?")
-        assert first.get_by_text("All about First?").is_visible()
-        assert first.locator("summary").evaluate("each => each === document.activeElement")
+        expect(first.get_by_text("All about First?")).to_be_visible()
+        expect(first.locator("summary")).to_be_focused()
 
 
 def held_until(go_on: threading.Event) -> Callable[[str], Any]:
@@ -144,7 +148,7 @@ def test_stop_ends_the_run_also_when_another_method_was_chosen_meanwhile(
         expect(seen[f"#{tab}-status"]).to_contain_text("Stopped")
         expect(seen[f"#{tab}-stop"]).to_be_disabled()
         assert broken_off.wait(PATIENCE / 1000)
-        assert seen.focused == f"{tab}-{tab}"  # not lost with the button that was closed
+        expect(seen[f"#{tab}-{tab}"]).to_be_focused()  # not lost with the button that was closed
         asked = len(server.requests)
         go_on.set()
         time.sleep(1)  # in which the next would be asked
@@ -168,13 +172,14 @@ def test_another_question_ends_the_one_under_way_and_the_same_again_does_not(
         asked = len(server.requests)
         seen["#ask-question textarea"].press("Enter")
         time.sleep(0.5)
-        assert len(server.requests) == asked and seen["#ask-result .kw-step"].count() == 3
+        expect(seen["#ask-result .kw-step"]).to_have_count(3)
+        assert len(server.requests) == asked
         seen.ask("Who is next?")
         expect(seen["#ask-result .kw-question-asked"]).to_have_text("Who is next?")
         go_on.set()
         expect(seen["#ask-result .kw-big"]).to_have_text("the answer to Who is next?")
-        time.sleep(0.5)
-        assert seen["#ask-result .kw-step"].count() == 1
+        time.sleep(0.5)  # in which the first could come back
+        expect(seen["#ask-result .kw-step"]).to_have_count(1)
         assert not any("the answer to First?" in str(each.body) for each in server.requests)  # not combined
 
 
@@ -226,7 +231,7 @@ def test_a_setting_of_the_form_reaches_the_method_and_an_empty_one_is_the_defaul
         fields["max_tokens"].fill("")
         seen.ask(HALF_KNOWN)
         expect(seen["#ask-result .kw-big"]).to_be_visible()
-        assert seen["#ask-result .kw-route"].all_inner_texts() == ["generate"]
+        expect(seen["#ask-result .kw-route"]).to_have_text(["generate"])
         seen.choose_method("keqa")
         expect(seen["#ask-method"]).to_contain_text("Quizzes the model")
         seen.choose_method("self_dc")
@@ -262,7 +267,7 @@ def test_what_is_wrong_is_said_in_one_line(
             expect(alert).to_be_visible()
             assert "\n" not in alert.inner_text().strip() and "Traceback" not in seen.page.content()
             expect(seen["#ask-stop"]).to_be_disabled()
-            assert seen["#ask-result .kw-step"].count() == 0
+            expect(seen["#ask-result .kw-step"]).to_have_count(0)
 
         for question, fields, says in WRONG:
             seen.ask(question, **fields)
@@ -282,14 +287,14 @@ def test_on_a_phone_an_answer_and_an_error_come_into_view(browser: Any, address:
     with opened(browser, address, **PHONE) as seen:
         for tab, answer in (("ask", "#ask-result .kw-big"), ("compare", "#compare-table table")):
             seen.go_to(tab.capitalize())
-            assert not seen.shows(f"#{tab}-seen")
+            expect(seen[f"#{tab}-seen"]).not_to_be_in_viewport()
             seen.ask("Who directed Thimis Plolm?", tab=tab)
             expect(seen[answer]).to_be_visible()
-            assert seen.shows(answer)
+            seen.comes_into_view(answer)
             seen.page.evaluate("scrollTo(0, 0)")
             seen.ask("Who?", tab=tab, model="pockett")
             expect(seen[f"#{tab}-status .kw-is-failed"]).to_be_visible()
-            assert seen.shows(f"#{tab}-status .kw-is-failed")
+            seen.comes_into_view(f"#{tab}-status .kw-is-failed")
 
 
 def test_a_model_that_refuses_in_the_middle_ends_the_run_with_its_line(
@@ -338,9 +343,9 @@ def test_what_others_wrote_stays_text(
             corpus=str(tmp_path / "<img src=x>"),
         )
         expect(seen["#ask-result .kw-big"]).to_contain_text(SHOWN)
-        assert seen.shows("#ask-result .kw-big")
-        assert "{{ 7*7 }} ${alert(4)} @children [a](javascript:alert(5)) **bold** &lt;b&gt;" in (
-            seen["#ask-result .kw-big"].inner_text()
+        seen.comes_into_view("#ask-result .kw-big")
+        expect(seen["#ask-result .kw-big"]).to_contain_text(
+            "{{ 7*7 }} ${alert(4)} @children [a](javascript:alert(5)) **bold** &lt;b&gt;"
         )
         assert seen["#ask-result .kw-step summary"].first.bounding_box()["height"] < 300
         for summary in seen["#ask-result summary"].all():
@@ -348,6 +353,6 @@ def test_what_others_wrote_stays_text(
         told = seen["#ask-result"].inner_text()
         assert told.count(SHOWN) >= 6  # answer, where from, question, its answer, passage and its title
         assert not {"\u202e", "\x1b"} & set(told)
-        assert seen["#ask-result :is(img, iframe, script, svg, a)"].count() == 0
-        assert seen.is_as_wide_as(390)
+        expect(seen["#ask-result :is(img, iframe, script, svg, a)"]).to_have_count(0)
+        seen.is_as_wide_as(390)
         seen.page.wait_for_timeout(200)  # for an attack to show itself: `opened` looks for what it did

@@ -2,6 +2,7 @@
 
 # ruff: noqa: F811  # a fixture from ui_page is an argument by its name
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,11 @@ from ui_page import (  # noqa: F401
 )
 
 pytestmark = NEEDS_BROWSER
+SIDE_BY_SIDE = """() => {
+    const [left, right] = ["left", "right"].map(
+        side => document.getElementById(`compare-${side}-result`).getBoundingClientRect())
+    return left.right <= right.left && Math.abs(left.top - right.top) < 5
+}"""
 
 
 def test_two_methods_stand_side_by_side(browser: Any, address: str) -> None:
@@ -30,18 +36,18 @@ def test_two_methods_stand_side_by_side(browser: Any, address: str) -> None:
         seen.ask(HALF_KNOWN, tab="compare")
         table = seen["#compare-table table"]
         expect(table.locator("thead")).to_contain_text("retrieve_then_read")
-        rows = [
-            [cell.inner_text() for cell in row.locator("th, td").all()] for row in table.locator("tr").all()
-        ]
-        assert rows[:3] == [
-            ["", "self_dc", "retrieve_then_read"], ["answer", "Thudo Rake", "Thudo Rake"],
-            ["route", "decompose", "retrieve"],
-        ]  # fmt: skip
-        assert rows[3][0] == "model calls" and int(rows[3][1]) > int(rows[3][2]) == 1
-        left, right = (seen[f"#compare-{side}-result"] for side in ("left", "right"))
-        assert left.locator(".kw-step").count() == 3 and right.locator(".kw-step").count() == 1
-        assert left.bounding_box()["x"] < right.bounding_box()["x"]
-        assert abs(left.bounding_box()["y"] - right.bounding_box()["y"]) < 5
+        for number, row in enumerate(
+            [
+                ["", "self_dc", "retrieve_then_read"],
+                ["answer", "Thudo Rake", "Thudo Rake"],
+                ["route", "decompose", "retrieve"],
+                ["model calls", re.compile(r"^([2-9]|\d\d+)$"), "1"],
+            ]
+        ):
+            expect(table.locator("tr").nth(number).locator("th, td")).to_have_text(row)
+        for side, steps in (("left", 3), ("right", 1)):
+            expect(seen[f"#compare-{side}-result .kw-step"]).to_have_count(steps)
+        seen.page.wait_for_function(SIDE_BY_SIDE)
 
 
 def test_one_method_set_in_two_ways_is_told_apart_and_a_side_keeps_its_settings(
@@ -56,9 +62,8 @@ def test_one_method_set_in_two_ways_is_told_apart_and_a_side_keeps_its_settings(
         seen.ask(HALF_KNOWN, tab="compare")
         headings = seen["#compare-table thead th"]
         expect(headings).to_have_text(["self_dc, alpha = 0.2", "self_dc, alpha = 0.6"])
-        assert [seen[f"#compare-{side}-result h2"].first.inner_text() for side in ("left", "right")] == (
-            headings.all_inner_texts()
-        )
+        for side, alpha in (("left", 0.2), ("right", 0.6)):
+            expect(seen[f"#compare-{side}-result h2"].first).to_have_text(f"self_dc, alpha = {alpha}")
         seen.ask("Who?", tab="compare", model="pockett")
         expect(seen["#compare-status .kw-is-failed"]).to_have_count(1)  # both fail of the same
         expect(seen["#compare-seen :is(h2, h3)"]).to_have_count(0)
@@ -83,20 +88,18 @@ def test_an_evaluation_is_opened_filtered_and_looked_into(
         questions = seen["#runs-list .kw-question"]
         expect(questions).to_have_count(8)
         rows = seen["#runs-tables table"].first.locator("tbody tr")
-        assert [row.locator("th").inner_text() for row in rows.all()] == [
-            "direct", "retrieve_then_read", "self_dc"
-        ]  # fmt: skip
-        assert seen["#runs-need"].is_visible()
+        expect(rows.locator("th")).to_have_text(["direct", "retrieve_then_read", "self_dc"])
+        expect(seen["#runs-need"]).to_be_visible()
         seen["#runs-wrong input"].click()
         seen.page.get_by_role("option", name="wrong by self_dc").click()
         expect(questions).to_have_count(3)
         seen["#runs-text textarea, #runs-text input"].fill("Q7")
         expect(questions).to_have_count(1)
         questions.locator("summary").first.press("Enter")
-        assert questions.get_by_text("Right is this.").is_visible()
+        expect(questions.get_by_text("Right is this.")).to_be_visible()
         questions.locator(".kw-more > summary").nth(2).press("Enter")
-        assert questions.locator(".kw-more").nth(2).locator(".kw-route").inner_text() == "generate"
-        assert seen.is_as_wide_as(390)
+        expect(questions.locator(".kw-more").nth(2).locator(".kw-route")).to_have_text("generate")
+        seen.is_as_wide_as(390)
         open_folder(seen, str(evaluated.parent))
         expect(seen["#runs-status"]).to_contain_text("holds no run")
         expect(questions).to_have_count(0)
@@ -114,7 +117,7 @@ def test_many_questions_are_shown_page_by_page_and_labels_are_text(
     with opened(browser, address) as seen:
         open_folder(seen, f" {tmp_path} ")
         expect(seen["#runs-places"]).to_contain_text("1 to 20 of 41 questions")
-        assert not seen["#runs-need"].is_visible()  # one run alone cannot tell
+        expect(seen["#runs-need"]).not_to_be_visible()  # one run alone cannot tell
         for expected in ("21 to 40 of 41", "41 to 41 of 41"):
             seen.page.get_by_role("button", name="Next").click()
             expect(seen["#runs-places"]).to_contain_text(expected)
@@ -122,11 +125,12 @@ def test_many_questions_are_shown_page_by_page_and_labels_are_text(
         expect(seen.page.get_by_role("button", name="Next")).to_be_disabled()
         seen.page.get_by_role("button", name="Previous").click()
         expect(seen["#runs-places"]).to_contain_text("21 to 40 of 41")
-        assert SHOWN in seen["#runs-list"].inner_text() and label in seen["#runs-tables"].inner_text()
+        expect(seen["#runs-list"]).to_contain_text(SHOWN)
+        expect(seen["#runs-tables"]).to_contain_text(label)
         seen["#runs-wrong input"].click()
         seen.page.get_by_role("option", name=f"wrong by {label}").click()
         expect(seen["#runs-places"]).to_contain_text("1 to 20 of 41 questions")
-        assert seen["#runs-list :is(img, iframe, script)"].count() == 0
+        expect(seen["#runs-list :is(img, iframe, script)"]).to_have_count(0)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -137,7 +141,7 @@ def test_every_tab_fits_a_phone_and_follows_the_readers_light(
         for tab in ("Ask", "Compare", "Evaluations"):
             seen.go_to(tab)
             expect(seen.page.get_by_role("tabpanel").filter(visible=True)).to_have_count(1)
-            assert seen.is_as_wide_as(390)
+            seen.is_as_wide_as(390)
         light = seen.page.evaluate("getComputedStyle(document.querySelector('.kw-title h1')).color")
         assert (sum(map(int, light[4:-1].split(","))) > 3 * 128) == (scheme == "dark")
 
@@ -183,4 +187,4 @@ def test_what_changes_is_told_to_who_cannot_see_it(browser: Any, address: str) -
             expect(live).to_contain_text(says)
             assert live.evaluate("(live, before) => live === before", before)  # a new one is not read out
         expect(seen["#ask-told [role=status]"]).to_contain_text("routes would change")
-        assert seen["[role=status] :is([role=status], [role=alert], [aria-live])"].count() == 0
+        expect(seen["[role=status] :is([role=status], [role=alert], [aria-live])"]).to_have_count(0)

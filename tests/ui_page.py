@@ -6,15 +6,13 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
-from chromium import CHROMIUM, Seen, launched, reader
+from chromium import CHROMIUM, Seen, expect, launched, reader
 from openai_server import serve
 from scripted import ScriptedChat
 
 pytest.importorskip("gradio")
-sync_api = pytest.importorskip("playwright.sync_api")
 
 HALF_KNOWN = "Which person starred in Skirn Vlurk and directed Thimis Plolm?"  # at probability 0.69
-PATIENCE = 60_000  # milliseconds, for a machine with other things to do
 NEEDS_BROWSER = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium; apt-get install chromium")
 PHONE = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
 HOSTILE = (
@@ -30,8 +28,10 @@ SETTLED = """element => new Promise(settled => {
     new MutationObserver(changed).observe(element, {subtree: true, childList: true, attributes: true})
     changed()
 })"""
-expect: Any = sync_api.expect
-expect.set_options(timeout=PATIENCE)
+IN_VIEW = """selector => {
+    const { top, bottom } = document.querySelector(selector).getBoundingClientRect()
+    return top >= 0 && bottom <= innerHeight
+}"""
 
 
 class SeenUi(Seen):
@@ -63,33 +63,19 @@ class SeenUi(Seen):
         self.page.get_by_role("option", name=method, exact=True).click()
 
     @property
-    def steps(self) -> list[str]:
+    def steps(self) -> Any:
         """The lines of the tree."""
-        return [" ".join(each.inner_text().split()) for each in self["#ask-result .kw-step > summary"].all()]
+        return self["#ask-result .kw-step > summary"]
 
-    @property
-    def focused(self) -> str:
-        """The id of what has the focus, or of the part of the page it lies in."""
-        return str(self.page.evaluate("document.activeElement.closest('[id]:not(textarea)')?.id ?? ''"))
-
-    def shows(self, selector: str) -> bool:
-        """Whether it can be seen without scrolling."""
-        return bool(
-            self[selector].first.evaluate(
-                "each => { const { top, bottom } = each.getBoundingClientRect();"
-                " return top >= 0 && bottom <= innerHeight }"
-            )
-        )
-
-    def is_as_wide_as(self, width: int) -> bool:
-        return bool(self.page.evaluate("document.documentElement.scrollWidth") <= width)
+    def comes_into_view(self, selector: str) -> None:
+        """Wait until all its lines are seen without scrolling."""
+        self.page.wait_for_function(IN_VIEW, arg=selector)
 
 
 @contextmanager
 def opened(browser: Any, address: str, **how: Any) -> Iterator[SeenUi]:
     """A new reader of the page; nothing but the page's own host may be asked for anything."""
     with reader(browser, SeenUi, **how) as seen:
-        seen.page.context.set_default_timeout(PATIENCE)
         seen.page.goto(address)
         seen["#ask-settings"].wait_for()
         yield seen
