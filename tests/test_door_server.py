@@ -166,8 +166,8 @@ def test_a_dropped_connection_is_tried_again(ours: Any) -> None:
 
 
 def test_a_server_that_hangs_is_given_up_after_the_timeout(ours: Any) -> None:
-    with serve(ScriptedChat(yes), hang=5) as server:
-        slow = ChatOpenAI(base_url=server.base_url, api_key="x", model="tiny", timeout=0.2, max_retries=0)
+    with serve(ScriptedChat(yes), hang=30) as server:
+        slow = ChatOpenAI(base_url=server.base_url, api_key="x", model="tiny", timeout=1, max_retries=0)
         with pytest.raises(
             ModelError, match=r"^ChatOpenAI \(tiny\) did not answer in time 2 times .*longer timeout$"
         ):

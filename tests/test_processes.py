@@ -146,7 +146,7 @@ def test_processes_end_with_a_run_that_is_killed() -> None:
         assert process.stdout
         pid = int(process.stdout.readline())
         process.kill()
-    for _ in range(100):
+    for _ in range(600):
         if ended(pid):
             return
         time.sleep(0.1)
