@@ -37,7 +37,7 @@ from knowwhen.models.pocket import pocket
 from knowwhen.tools.almanac import cache_folder
 
 COMMAND = [sys.executable, "-c", "from knowwhen.cli import main; main()", "chat"]
-PATIENCE = 60.0  # seconds, for a machine with other things to do
+PATIENCE = 180.0  # seconds, for a machine with other things to do
 PROMPT = "\n>"
 CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[=>]|\r")
 
