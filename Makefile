@@ -1,8 +1,9 @@
 # `make demo` and `make test` need Python 3.11 or newer and nothing else.
 PYTHON ?= python3
 BIN := .venv/bin
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: demo test docs studio clean
+.PHONY: demo test slow docs studio clean
 
 demo: .venv/installed
 	$(BIN)/knowwhen ask "Which person starred in Skirn Vlurk and directed Thimis Plolm?" --set alpha=0.7
@@ -13,7 +14,11 @@ test: .venv/installed-dev
 	rm -rf build/types
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --target build/types .
 	cd build/types && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p knowwhen
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+	$(PYTEST) -m "not slow"
+
+# What is trained for minutes, and long talks with the pocket model; `.ci/run` runs them too.
+slow: .venv/installed-dev
+	$(PYTEST) -m slow
 
 docs: .venv/installed-dev
 	$(BIN)/python docs/site/generate.py

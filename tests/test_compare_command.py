@@ -152,6 +152,7 @@ def test_wrong_use_is_one_line_and_nothing_is_left_behind(
     assert not Path("made").exists()
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_done_and_the_command_goes_on(tmp_path: Path) -> None:
     command = [*KNOWWHEN, "evaluate", "--dataset", "almanac:test", "--limit", "40", "--concurrency", "2"]
     command += ["--no-references", "--method", "retrieve_then_read", "--out", str(tmp_path / "e")]

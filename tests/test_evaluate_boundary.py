@@ -279,6 +279,7 @@ def test_killed_in_the_middle_it_goes_on_and_asks_nothing_finished_twice(tmp_pat
 COMMAND = ["evaluate", "boundary", "--dataset", "almanac:test", "--dataset", "almanac:calibration"]
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_done_and_the_command_goes_on(tmp_path: Path) -> None:
     command = [*KNOWWHEN, *COMMAND, "--limit", "12", "--out", str(tmp_path / "r"), "--json"]
     with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -121,6 +121,7 @@ def held_out_talks(worlds: int) -> list[Talk]:
     return talks
 
 
+@pytest.mark.slow
 def test_it_does_on_unseen_worlds_what_it_was_taught(model: ChatTransformers) -> None:
     figures = tool_figures(model, held_out_talks(30), 24)
     share = {skill: figures[skill].right / figures[skill].asked for skill in LEAST}

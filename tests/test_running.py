@@ -470,6 +470,7 @@ def test_half_a_letter_in_an_answer_is_kept_as_far_as_it_is_text(dataset: Path, 
     assert answers == {"Velo ? Taray"}
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_questions(tmp_path: Path) -> None:
     """What a run holds after 40 questions and after 200, each with an answer of 50 kB."""
     held = []

@@ -193,7 +193,6 @@ def test_a_reliability_table_has_right_closed_bins() -> None:
     assert len(reliability(values, right, 15)) == 15
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("bins", [10, 15])
 def test_ece_is_that_of_torchmetrics(bins: int) -> None:
     import torch

@@ -358,6 +358,7 @@ def in_strict_pre_order(tree: Mapping[str, Any]) -> dict[str, str]:
     return resolved
 
 
+@pytest.mark.slow
 def test_two_hundred_random_trees_give_what_strict_pre_order_gives() -> None:
     rng = random.Random(5)
     sizes = []

@@ -284,6 +284,7 @@ def journals(out: Path) -> list[str]:
     return sorted(journal.read_text().splitlines())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["seakr", "keqa", "taikc"])
 def test_every_kind_of_evidence_is_played_again(method: str, tmp_path: Path) -> None:
     command = ["--method", method, *SMALL]

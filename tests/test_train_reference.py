@@ -464,6 +464,7 @@ def test_a_disk_that_is_full_is_one_line_and_what_is_finished_is_kept(tmp_path: 
 SMALL = ["--dataset", "almanac", "--limit", "20", "--passages", "2"]
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_done_and_the_command_goes_on(tmp_path: Path) -> None:
     command = [*KNOWWHEN, "train", "reference", *SMALL, "--out", str(tmp_path / "r")]
     with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -110,6 +110,7 @@ def test_batches_depend_on_seed_and_step_alone() -> None:
     assert not whole[0].ids.equal(other.ids)
 
 
+@pytest.mark.slow
 def test_a_stopped_training_goes_on_and_its_changes_are_those_of_an_unbroken_one(tmp_path: Path) -> None:
     base = Path(pocket().path)
     whole = train_tools(base, tmp_path / "whole", PLAN, compiled=False)

@@ -180,6 +180,7 @@ def test_who_goes_with_a_year_is_taught_right() -> None:
         assert any(line.endswith(f"? {year}") and name in line for line in prompt.split("\n"))
 
 
+@pytest.mark.slow
 def test_a_stopped_training_goes_on_as_if_never_stopped(tmp_path: Path) -> None:
     plan = Plan(steps=4, tokens=512, warm_up=2)
     whole = Trainer(tmp_path / "whole", plan, compiled=False)
@@ -205,6 +206,7 @@ def test_an_exported_model_answers(tmp_path: Path) -> None:
     assert answer.usage_metadata["output_tokens"] >= 1
 
 
+@pytest.mark.slow
 def test_the_whole_training_goes_through_its_parts_and_stands_when_called_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
