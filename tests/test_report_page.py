@@ -1,9 +1,11 @@
 """The report's page in a real browser: by keyboard, with and without scripts, with texts that attack it."""
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote_plus
 
 import pytest
 from chromium import CHROMIUM, Seen, expect, launched, reader
@@ -174,13 +176,16 @@ FILTERED: list[tuple[dict[str, str], str]] = [
 
 
 def choose(seen: Seen, chosen: dict[str, str]) -> None:
-    """Set fields of the filter."""
+    """Set fields of the filter, and wait until the page has followed: the address tells the last it did."""
     for name, value in chosen.items():
         wanted = seen.page.locator(f"[name={name}]")
         if name == "text":
             wanted.press_sequentially(value)
         else:
             wanted.select_option(value)
+    for name, value in chosen.items():
+        kept = f".*[#&]{name}={re.escape(quote_plus(value, safe='*'))}(&|$)"
+        expect(seen.page).to_have_url(re.compile(kept if value else f"(?!.*[#&]{name}=)"))
 
 
 @pytest.mark.parametrize(("chosen", "expected"), FILTERED)
